@@ -1,0 +1,1 @@
+"""Facts about a program; never edits a tree."""

@@ -1,0 +1,84 @@
+"""The one renderer of messages: headline, snippet with caret, related places, notes, hints."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from astile.source import Span
+
+
+@dataclass(frozen=True)
+class Related:
+    """A second place that explains a message."""
+
+    span: Span
+    label: str
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """Everything a message says, as fields; `render` turns it into text.
+
+    Args:
+        code: stable slug of the kind of message, for documentation and scripts.
+        message: what is wrong, in one sentence.
+        span: the user's line that it is about.
+        label: printed after the caret.
+        related: other places, each with a label.
+        notes: why it is wrong.
+        hints: what to write or do instead.
+        operation: the schedule call with its arguments, when there was one.
+    """
+
+    code: str
+    message: str
+    span: Span | None = None
+    label: str = ""
+    related: tuple[Related, ...] = ()
+    notes: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+    operation: str | None = None
+    kind: str = field(default="error")
+
+
+def render(diagnostic: Diagnostic) -> str:
+    """The text of a diagnostic, without colour.
+
+    Args:
+        diagnostic: what to print.
+    """
+    head = f"{diagnostic.operation}: {diagnostic.message}" if diagnostic.operation else (
+        diagnostic.message
+    )
+    lines = [f"{head} [{diagnostic.code}]"]
+    if diagnostic.span is not None:
+        lines += snippet(diagnostic.span, diagnostic.label)
+    for place in diagnostic.related:
+        lines += snippet(place.span, place.label)
+    lines += [f"  note: {note}" for note in diagnostic.notes]
+    lines += [f"  help: {hint}" for hint in diagnostic.hints]
+    return "\n".join(lines)
+
+
+def snippet(span: Span, label: str) -> list[str]:
+    """The place of a span, its line and a caret under the columns it covers."""
+    lines = [f"  --> {span}"]
+    text = span.file.line(span.line)
+    if text is None:
+        return lines + ([f"      {label}"] if label else [])
+    number = str(span.line)
+    margin = " " * len(number)
+    end = span.end_column if span.end_line == span.line else len(text) + 1
+    width = max(1, min(end, len(text) + 1) - span.column)
+    lines.append(f"  {number} | {text}")
+    caret = " " * (span.column - 1) + "^" * width
+    lines.append(f"  {margin} | {caret} {label}".rstrip())
+    return lines
+
+
+def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
+    """A hint naming the candidate nearest to a misspelt word, or None when none is near."""
+    near = difflib.get_close_matches(word, list(candidates), n=1, cutoff=0.5)
+    return f"did you mean {near[0]!r}?" if near else None

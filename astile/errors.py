@@ -1,0 +1,125 @@
+"""The exceptions of astile: structured fields, a stable code, text made by `diagnostics`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from astile.diagnostics import Diagnostic, Related, render
+from astile.source import Span
+
+
+class AstileError(Exception):
+    """Base of all errors of astile; `str(error)` is the rendered diagnostic.
+
+    Args:
+        message: what is wrong, in one sentence.
+        code: stable slug; the class's own when not given.
+        span: the user's line that it is about.
+        label: printed after the caret.
+        related: other places with their labels.
+        notes: why it is wrong.
+        hints: what to write instead.
+        operation: the schedule call with its arguments.
+    """
+
+    default_code: ClassVar[str] = "error"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        span: Span | None = None,
+        label: str = "",
+        related: Iterable[Related] = (),
+        notes: Iterable[str] = (),
+        hints: Iterable[str] = (),
+        operation: str | None = None,
+    ) -> None:
+        self.diagnostic = Diagnostic(
+            code=code or self.default_code,
+            message=message,
+            span=span,
+            label=label,
+            related=tuple(related),
+            notes=tuple(notes),
+            hints=tuple(hints),
+            operation=operation,
+        )
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        return render(self.diagnostic)
+
+    @property
+    def code(self) -> str:
+        """The stable slug of this kind of error."""
+        return self.diagnostic.code
+
+
+class SourceError(AstileError):
+    """Python that astile does not read."""
+
+    default_code = "source"
+
+
+class ScheduleError(AstileError):
+    """A schedule call that cannot be applied as written."""
+
+    default_code = "schedule"
+
+
+class IllegalSchedule(ScheduleError):  # noqa: N818 - the name is fixed by the public API
+    """A schedule call that would change the result, or could not be proved not to.
+
+    Args:
+        message: what would change.
+        witness: two iterations and the cell on which they meet, or None when not proved.
+        array: name of the array or scalar concerned.
+        kind: ``"flow"``, ``"anti"``, ``"output"``, ``"race"``, ``"unknown"``, ...
+        **fields: as for `AstileError`.
+    """
+
+    default_code = "illegal"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        witness: object | None = None,
+        array: str | None = None,
+        kind: str = "unknown",
+        code: str | None = None,
+        span: Span | None = None,
+        label: str = "",
+        related: Iterable[Related] = (),
+        notes: Iterable[str] = (),
+        hints: Iterable[str] = (),
+        operation: str | None = None,
+    ) -> None:
+        super().__init__(
+            message, code=code, span=span, label=label, related=related, notes=notes,
+            hints=hints, operation=operation,
+        )
+        self.witness = witness
+        self.array = array
+        self.kind = kind
+
+
+class LoweringError(AstileError):
+    """A target that cannot run this program, with the limit it hits."""
+
+    default_code = "lowering"
+
+
+class ArgumentError(AstileError, ValueError):
+    """Arguments of a call that do not fit: shape, dtype, overlap, index out of bounds."""
+
+    default_code = "argument"
+
+
+class InternalError(AstileError):
+    """A fault of astile itself; please report it."""
+
+    default_code = "internal"

@@ -1,0 +1,1 @@
+"""The program model: a Python `ast.FunctionDef` and questions about it."""

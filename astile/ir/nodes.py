@@ -1,0 +1,286 @@
+"""Builds and clones `ast` nodes: the only place of astile that makes them.
+
+Three kinds of facts ride on nodes as attributes, and are kept by `clone` and `substitute`: the
+identity of a loop, the origin of a statement, and comments printed above a statement.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar, cast
+
+from astile.errors import InternalError
+
+Node = TypeVar("Node", bound=ast.AST)
+
+_POSITIONS = ("lineno", "col_offset", "end_lineno", "end_col_offset")
+_LOOP, _ORIGIN, _COMMENTS = "astile_loop", "astile_origin", "astile_comments"
+_SHARED_BY_DESIGN = (ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.expr_context)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Which statement of the original function a statement stands for, and which iteration.
+
+    This is a hint that the proof verifies, never a fact it trusts.
+
+    Args:
+        statement: number of the leaf statement in the original function, in textual order.
+        iteration: for each loop around the original statement, outermost first, its variable's
+            value as an expression over the variables in scope now.
+    """
+
+    statement: int
+    iteration: tuple[ast.expr, ...]
+
+
+# --- facts that ride on nodes -------------------------------------------------------------------
+
+
+def loop_id(loop: ast.For) -> int | None:
+    """The identity of a loop, kept by every rewrite that keeps the loop."""
+    return cast("int | None", getattr(loop, _LOOP, None))
+
+
+def set_loop_id(loop: ast.For, identity: int) -> None:
+    """Give a loop its identity."""
+    setattr(loop, _LOOP, identity)
+
+
+def origin(statement: ast.stmt) -> Origin | None:
+    """The origin of a statement; None for statements that a rewrite added."""
+    return cast("Origin | None", getattr(statement, _ORIGIN, None))
+
+
+def set_origin(statement: ast.stmt, value: Origin | None) -> None:
+    """Say which original statement and iteration a statement stands for."""
+    setattr(statement, _ORIGIN, value)
+
+
+def comments(statement: ast.stmt) -> tuple[str, ...]:
+    """The comment lines printed above a statement."""
+    return cast("tuple[str, ...]", getattr(statement, _COMMENTS, ()))
+
+
+def add_comment(statement: ast.stmt, text: str) -> None:
+    """Print a comment line above a statement; line breaks in `text` become spaces."""
+    setattr(statement, _COMMENTS, (*comments(statement), " ".join(text.split())))
+
+
+def copy_place(source: ast.AST, target: Node) -> Node:
+    """Give `target` the position of `source` in the user's file."""
+    for field in _POSITIONS:
+        if hasattr(source, field):
+            setattr(target, field, getattr(source, field))
+    return target
+
+
+# --- cloning and substitution -------------------------------------------------------------------
+
+
+def clone(node: Node) -> Node:
+    """A deep copy that keeps positions, loop identities, origins and comments."""
+    return cast("Node", _copy(node, {}))
+
+
+def clone_body(body: Iterable[ast.stmt]) -> list[ast.stmt]:
+    """Deep copies of a list of statements."""
+    return [clone(statement) for statement in body]
+
+
+def substitute(node: Node, values: Mapping[str, ast.expr]) -> Node:
+    """A deep copy in which every load of a name in `values` is a copy of its expression.
+
+    Origins are substituted too, so that they keep naming the same original iteration.
+
+    Args:
+        node: an expression or statement; it is not changed.
+        values: name -> expression. A name that `node` itself assigns must not be among them.
+    """
+    return cast("Node", _copy(node, values))
+
+
+def _copy(node: ast.AST, values: Mapping[str, ast.expr]) -> ast.AST:
+    if isinstance(node, _SHARED_BY_DESIGN):
+        return type(node)()
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in values:
+        return copy_place(node, _copy(values[node.id], {}))
+    new = type(node)()
+    for field, value in ast.iter_fields(node):
+        if isinstance(value, ast.AST):
+            setattr(new, field, _copy(value, values))
+        elif isinstance(value, list):
+            setattr(
+                new, field, [_copy(v, values) if isinstance(v, ast.AST) else v for v in value]
+            )
+        else:
+            setattr(new, field, value)
+    copy_place(node, new)
+    for fact in (_LOOP, _COMMENTS):
+        if hasattr(node, fact):
+            setattr(new, fact, getattr(node, fact))
+    held = getattr(node, _ORIGIN, None)
+    if held is not None:
+        iteration = held.iteration
+        if values:
+            iteration = tuple(cast("ast.expr", _copy(e, values)) for e in iteration)
+        setattr(new, _ORIGIN, Origin(held.statement, iteration))
+    return new
+
+
+def rename(node: Node, names: Mapping[str, str]) -> Node:
+    """A deep copy in which names are replaced, where they are read and where they are written."""
+    new = clone(node)
+    for child in ast.walk(new):
+        if isinstance(child, ast.Name) and child.id in names:
+            child.id = names[child.id]
+        held = getattr(child, _ORIGIN, None)
+        if held is not None:
+            setattr(
+                child,
+                _ORIGIN,
+                Origin(held.statement, tuple(rename(e, names) for e in held.iteration)),
+            )
+    return new
+
+
+# --- expressions --------------------------------------------------------------------------------
+
+
+def const(value: object) -> ast.expr:
+    """A constant; negative numbers become a unary minus, NumPy scalars Python's own.
+
+    Raises:
+        InternalError: for a value that has no literal.
+    """
+    item = getattr(value, "item", None)
+    if item is not None and not isinstance(value, (bool, int, float, complex, str)):
+        value = item()
+    if isinstance(value, float):
+        value = float(value)
+        if value != value or value in (float("inf"), float("-inf")):
+            return call(name("float"), [ast.Constant(str(value))])
+    if value is None or isinstance(value, (bool, str)):
+        return ast.Constant(value)
+    if isinstance(value, complex):
+        return call(name("complex"), [const(value.real), const(value.imag)])
+    if isinstance(value, (int, float)):
+        if value < 0 or str(value).startswith("-"):
+            return ast.UnaryOp(ast.USub(), ast.Constant(-value))
+        return ast.Constant(value)
+    raise InternalError(f"no literal for {value!r}")
+
+
+def name(identifier: str) -> ast.Name:
+    """A name that is read."""
+    return ast.Name(identifier, ast.Load())
+
+
+def target(identifier: str) -> ast.Name:
+    """A name that is written."""
+    return ast.Name(identifier, ast.Store())
+
+
+def attribute(base: ast.expr | str, *attributes: str) -> ast.expr:
+    """``base.a.b``, read."""
+    result: ast.expr = name(base) if isinstance(base, str) else base
+    for each in attributes:
+        result = ast.Attribute(result, each, ast.Load())
+    return result
+
+
+def call(
+    function: ast.expr | str,
+    arguments: Sequence[ast.expr] = (),
+    keywords: Mapping[str, ast.expr] | None = None,
+) -> ast.Call:
+    """``function(arguments, keyword=...)``; a dotted string names the function."""
+    if isinstance(function, str):
+        head, *rest = function.split(".")
+        function = attribute(head, *rest)
+    named = [ast.keyword(key, value) for key, value in (keywords or {}).items()]
+    return ast.Call(function, list(arguments), named)
+
+
+def binary(left: ast.expr, operator: type[ast.operator], right: ast.expr) -> ast.BinOp:
+    """``left op right``."""
+    return ast.BinOp(left, operator(), right)
+
+
+def compare(left: ast.expr, operator: type[ast.cmpop], right: ast.expr) -> ast.Compare:
+    """``left op right``."""
+    return ast.Compare(left, [operator()], [right])
+
+
+def conjunction(conditions: Sequence[ast.expr]) -> ast.expr:
+    """``a and b and c``; one condition stands alone."""
+    if not conditions:
+        return ast.Constant(True)
+    if len(conditions) == 1:
+        return conditions[0]
+    flat: list[ast.expr] = []
+    for each in conditions:
+        if isinstance(each, ast.BoolOp) and isinstance(each.op, ast.And):
+            flat += each.values
+        else:
+            flat.append(each)
+    return ast.BoolOp(ast.And(), flat)
+
+
+def tuple_of(elements: Sequence[ast.expr]) -> ast.Tuple:
+    """``(a, b)``, read."""
+    return ast.Tuple(list(elements), ast.Load())
+
+
+def subscript(array: str, indices: Sequence[ast.expr], *, store: bool = False) -> ast.Subscript:
+    """``array[i, j]``."""
+    index = indices[0] if len(indices) == 1 else tuple_of(indices)
+    return ast.Subscript(name(array), index, ast.Store() if store else ast.Load())
+
+
+# --- statements ---------------------------------------------------------------------------------
+
+
+def assign(to: ast.expr | str, value: ast.expr) -> ast.Assign:
+    """``to = value``."""
+    written = target(to) if isinstance(to, str) else to
+    return ast.Assign([written], value)
+
+
+def for_loop(
+    variable: str, iterator: ast.expr, body: Sequence[ast.stmt], identity: int | None = None
+) -> ast.For:
+    """``for variable in iterator: body``."""
+    loop = ast.For(target(variable), iterator, list(body), [])
+    if identity is not None:
+        set_loop_id(loop, identity)
+    return loop
+
+
+def if_then(
+    condition: ast.expr, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt] = ()
+) -> ast.If:
+    """``if condition: body``."""
+    return ast.If(condition, list(body), list(orelse))
+
+
+def import_from(module: str, names: Iterable[str]) -> ast.ImportFrom:
+    """``from module import a, b``."""
+    return ast.ImportFrom(module, [ast.alias(each) for each in names], 0)
+
+
+def import_as(module: str, alias: str) -> ast.Import:
+    """``import module as alias``."""
+    return ast.Import([ast.alias(module, None if alias == module else alias)])
+
+
+def module_of(body: Sequence[ast.stmt]) -> ast.Module:
+    """A module holding `body`."""
+    return ast.Module(list(body), [])
+
+
+def same(first: ast.AST, second: ast.AST) -> bool:
+    """Whether two trees are equal, positions and facts apart."""
+    return ast.dump(first) == ast.dump(second)

@@ -1,0 +1,72 @@
+"""The frozen program: a function's tree, where it came from, and the values it closes over."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from astile.ir import nodes, query
+from astile.source import SourceFile
+
+#: What a module or closure name may hold to be frozen into the printed text.
+ConstantValue = int | float | complex | bool | str
+
+
+
+@dataclass(frozen=True)
+class Program:
+    """One form of a kernel. A value: rewrites clone the tree once and return a new program.
+
+    Args:
+        function: the tree, without decorators and annotations; never changed in place.
+        source: the user's text, to which the positions of nodes refer.
+        constants: module and closure names that the function reads -> their value, frozen.
+        imports: module and closure names that stand for modules, NumPy types or functions of
+            modules -> the dotted path to import, such as ``np -> numpy``,
+            ``float32 -> numpy.float32``, ``sqrt -> math.sqrt``.
+        helpers: other Python functions that the function calls, by the name it uses.
+        scratch: array arguments whose contents after the call nobody reads.
+        next_loop: the next free loop identity.
+        gone: identity of a loop that is no more -> what became of it, for messages.
+    """
+
+    function: ast.FunctionDef
+    source: SourceFile
+    constants: Mapping[str, ConstantValue] = field(default_factory=dict)
+    imports: Mapping[str, str] = field(default_factory=dict)
+    helpers: Mapping[str, Callable[..., object]] = field(default_factory=dict)
+    scratch: frozenset[str] = frozenset()
+    next_loop: int = 0
+    gone: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Name of the function."""
+        return self.function.name
+
+    def cloned(self) -> Program:
+        """The same program over a fresh tree that may be edited before it is handed on."""
+        return replace(self, function=nodes.clone(self.function))
+
+    def used_names(self) -> set[str]:
+        """Every name that is taken: in the tree, by constants, imports, helpers and words."""
+        words = {word.partition(".")[0] for word in query.LOOP_WORDS} | {"shared", "local"}
+        taken = query.names(self.function) | set(self.constants) | set(self.imports)
+        return taken | set(self.helpers) | words | {self.name}
+
+    def fresh_name(self, wanted: str, also_taken: frozenset[str] | set[str] = frozenset()) -> str:
+        """`wanted`, or `wanted` with the first free number: ``i_0``, ``i_0_1``, ``i_0_2``."""
+        taken = self.used_names() | also_taken
+        number, result = 0, wanted
+        while result in taken:
+            number += 1
+            result = f"{wanted}_{number}"
+        return result
+
+    def loop(self, identity: int) -> ast.For | None:
+        """The first loop with this identity, or None when it is gone."""
+        for each in query.loops(self.function):
+            if nodes.loop_id(each) == identity:
+                return each
+        return None

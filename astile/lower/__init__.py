@@ -1,0 +1,1 @@
+"""Program to the source text of a target."""

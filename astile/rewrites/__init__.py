@@ -1,0 +1,1 @@
+"""Program to Program, one primitive a file."""

@@ -1,0 +1,1 @@
+"""Generated text becomes a callable, is checked and launched."""

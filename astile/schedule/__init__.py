@@ -1,0 +1,1 @@
+"""What the user holds: names, steps, trace, recipes."""
