@@ -185,7 +185,7 @@ def _holds(path: Path, content: bytes) -> bool:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode) or found.st_size != len(content):
             return False
-        with open(descriptor, "rb", closefd=False) as file:  # noqa: PTH123 - so links stay out
+        with open(descriptor, "rb", closefd=False) as file:  # so links stay out
             return file.read(len(content) + 1) == content
     finally:
         os.close(descriptor)
