@@ -1,0 +1,63 @@
+"""astile: loops of plain Python, tiled and interleaved by proved steps, for CPUs and GPUs.
+
+Public names are resolved when they are first asked for, so that `import astile` loads neither
+numba nor the proof's library.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from astile.errors import ArgumentError as ArgumentError
+    from astile.errors import AstileError as AstileError
+    from astile.errors import IllegalSchedule as IllegalSchedule
+    from astile.errors import InternalError as InternalError
+    from astile.errors import LoweringError as LoweringError
+    from astile.errors import ScheduleError as ScheduleError
+    from astile.errors import SourceError as SourceError
+    from astile.kernel import Kernel as Kernel
+    from astile.kernel import from_source as from_source
+    from astile.kernel import tile as tile
+    from astile.schedule.schedule import Schedule as Schedule
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ArgumentError",
+    "AstileError",
+    "IllegalSchedule",
+    "InternalError",
+    "Kernel",
+    "LoweringError",
+    "Schedule",
+    "ScheduleError",
+    "SourceError",
+    "__version__",
+    "from_source",
+    "tile",
+]
+
+#: Public name -> the module that defines it.
+_HOME = {
+    "Kernel": "astile.kernel",
+    "Schedule": "astile.schedule.schedule",
+    "from_source": "astile.kernel",
+    "tile": "astile.kernel",
+    **{name: "astile.errors" for name in __all__ if name.endswith("Error")},
+    "IllegalSchedule": "astile.errors",
+}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(home), name)
+    globals()[name] = value  # the next look-up is an ordinary one
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
