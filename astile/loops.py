@@ -6,12 +6,13 @@ every memory word gives a NumPy array. What the words say beyond that is for the
 
 from __future__ import annotations
 
-from builtins import range
+import builtins
 from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+range = builtins.range
 bool_ = np.bool_
 float16 = np.float16
 float32 = np.float32
