@@ -1,0 +1,139 @@
+"""The only importer of islpy: sets and maps over names, one isl context and budget per proof.
+
+Errors of isl are never caught here. Whoever asks for a verdict turns `Error` into "unknown".
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from islpy import (  # noqa: TID251 - this module is the owner
+    Context,
+    Error,
+    Set,
+    UnionAccessInfo,
+    UnionFlow,
+    UnionMap,
+    UnionSet,
+    dim_type,
+    on_error,
+)
+
+__all__ = [
+    "BudgetError",
+    "Error",
+    "Session",
+    "Set",
+    "UnionAccessInfo",
+    "UnionFlow",
+    "UnionMap",
+    "UnionSet",
+    "flow",
+    "is_params_only",
+    "points",
+]
+
+#: isl operations that take about a second on a slow machine; a cap, not a measure.
+_OPERATIONS_PER_SECOND = 20_000_000
+
+
+class BudgetError(Exception):
+    """The time allowed for a proof is spent."""
+
+
+class Session:
+    """One isl context with a budget; objects of different sessions must not meet.
+
+    Args:
+        seconds: wall-clock time allowed, or None for no limit.
+    """
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self.context = Context()
+        self.context.set_on_error(on_error.CONTINUE)
+        self.seconds = seconds
+        self.started = time.perf_counter()
+        self.restart(seconds)
+
+    def restart(self, seconds: float | None) -> None:
+        """Begin a new budget in the same context."""
+        self.seconds = seconds
+        self.started = time.perf_counter()
+        self.context.reset_operations()
+        limit = 0 if seconds is None else max(1, int(seconds * _OPERATIONS_PER_SECOND))
+        self.context.set_max_operations(limit)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the budget began."""
+        return time.perf_counter() - self.started
+
+    def tick(self) -> None:
+        """Stop when the budget is spent.
+
+        Raises:
+            BudgetError: when more time went by than was allowed.
+        """
+        if self.seconds is not None and self.elapsed > self.seconds:
+            raise BudgetError(f"not proved within {self.seconds:g} s")
+
+    def is_budget(self, error: Error) -> bool:
+        """Whether an error of isl means that its operations ran out."""
+        return "maximal number of operations" in str(error)
+
+    def set(self, text: str) -> Set:
+        """A set from isl's notation."""
+        return Set.read_from_str(self.context, text)
+
+    def union_set(self, parameters: Iterable[str], pieces: Iterable[str]) -> UnionSet:
+        """A union of sets over shared parameters; no pieces make the empty set."""
+        text = f"[{', '.join(parameters)}] -> {{ {'; '.join(pieces)} }}"
+        return UnionSet.read_from_str(self.context, text)
+
+    def union_map(self, parameters: Iterable[str], pieces: Iterable[str]) -> UnionMap:
+        """A union of maps over shared parameters; no pieces make the empty map."""
+        text = f"[{', '.join(parameters)}] -> {{ {'; '.join(pieces)} }}"
+        return UnionMap.read_from_str(self.context, text)
+
+
+def flow(
+    sinks: UnionMap, sources: UnionMap, schedule: UnionMap, may_sources: UnionMap | None = None
+) -> UnionFlow:
+    """Value-based dataflow: for each sink the last source before it that wrote its cell.
+
+    Feautrier, "Dataflow analysis of array and scalar references", 1991, as isl computes it.
+
+    Args:
+        sinks: access instance -> cell.
+        sources: access instance -> cell; a source hides the ones before it.
+        schedule: access instance -> time.
+        may_sources: sources that hide nothing.
+    """
+    info = UnionAccessInfo.from_sink(sinks).set_must_source(sources)
+    if may_sources is not None:
+        info = info.set_may_source(may_sources)
+    return info.set_schedule_map(schedule).compute_flow()
+
+
+def is_params_only(values: Set) -> bool:
+    """Whether a set has no dimensions of its own."""
+    return int(values.dim(dim_type.set)) == 0
+
+
+def points(values: Set) -> tuple[dict[str, int], list[int]] | None:
+    """One point of a set: the parameters by name, and the coordinates; None when it is empty."""
+    point = values.sample_point()
+    if point.is_void():
+        return None
+    names = values.get_var_names_not_none(dim_type.param)
+    parameters = {
+        name: int(point.get_coordinate_val(dim_type.param, position).to_python())
+        for position, name in enumerate(names)
+    }
+    size = int(values.dim(dim_type.set))
+    coordinates = [
+        int(point.get_coordinate_val(dim_type.set, position).to_python())
+        for position in range(size)
+    ]
+    return parameters, coordinates
