@@ -1,0 +1,118 @@
+"""The forms of one kernel: its schedule for each target, and what runs there."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+
+from astile import check as checking
+from astile.ir.program import Program
+from astile.runtime import arguments
+from astile.runtime import compile as compiling
+from astile.runtime.specialize import Specializer
+from astile.runtime.uses import uses
+from astile.schedule import compose
+from astile.schedule.schedule import Schedule
+
+#: Applies primitives to the schedule it is given.
+Scheduling = Callable[[Schedule], None]
+
+TARGETS = ("python", "cpu", "cuda", "emulate")
+
+
+class Forms:
+    """Makes schedules and callables when they are first asked for, each of them once.
+
+    Args:
+        program: the function as the user wrote it.
+        tiles: loop name -> size of its tiles; None lets astile choose.
+        scheduling: applies primitives, or a schedule that was made before; instead of `tiles`.
+        exact: keep every bit of what the plain function gives.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        *,
+        tiles: Mapping[str, int] | None,
+        scheduling: Scheduling | Schedule | None,
+        exact: bool,
+    ) -> None:
+        self.program = program
+        self.uses = uses(program)
+        self._tiles = None if tiles is None else dict(tiles)
+        self._scheduling = scheduling
+        self._exact = exact
+        self._lock = threading.RLock()
+        self._schedules: dict[str, Schedule] = {}
+        self._specializers: dict[str, Specializer] = {}
+
+    def schedule(self, target: str) -> Schedule:
+        """The schedule of a target; one that the user wrote serves all targets.
+
+        Args:
+            target: one of `TARGETS`.
+        """
+        family = "cuda" if target in ("cuda", "emulate") else "cpu"
+        key = "user" if self._scheduling is not None else family
+        with self._lock:
+            if key not in self._schedules:
+                self._schedules[key] = self._new_schedule(family)
+            return self._schedules[key]
+
+    def _new_schedule(self, family: str) -> Schedule:
+        if isinstance(self._scheduling, Schedule):
+            return self._scheduling.copy()
+        made = Schedule(self.program, exact=self._exact)
+        if self._scheduling is not None:
+            self._scheduling(made)
+        else:
+            compose.auto(made, self._tiles, family)
+        return made
+
+    def specializer(self, target: str) -> Specializer:
+        """What makes the callables of a target.
+
+        Args:
+            target: one of `TARGETS`.
+        """
+        with self._lock:
+            if target not in self._specializers:
+                scheduled = self.schedule(target).program
+                self._specializers[target] = self._specializer_of(scheduled, target)
+            return self._specializers[target]
+
+    def _specializer_of(self, program: Program, target: str) -> Specializer:
+        return Specializer(self.program, program, target, self.uses, self._exact)
+
+    # --- for `kernel.check` ---------------------------------------------------------------------
+
+    def candidates(self, target: str) -> tuple[list[checking.Candidate], dict[str, str]]:
+        """Every step and every target that can run here, and why the others cannot.
+
+        Args:
+            target: the one whose schedule's steps are meant.
+        """
+        found = []
+        for number, step in enumerate(self.schedule(target).steps, 1):
+            runner = self._runner(self._specializer_of(step.program, "python"))
+            is_exact = getattr(step.proof, "kind", None) == "equal"
+            found.append(checking.Candidate(f"step {number}: {step.call}", runner, is_exact))
+        skipped = {}
+        for each in TARGETS:
+            reason = compiling.why_not(each)
+            if reason is None:
+                runner = self._runner(self.specializer(each))
+                found.append(checking.Candidate(f"target {each}", runner, False))
+            else:
+                skipped[f"target {each}"] = reason
+        return found, skipped
+
+    def _runner(self, specializer: Specializer) -> checking.Call:
+        def run(values: Mapping[str, object]) -> object:
+            checked = arguments.check(self.uses, (), values, specializer.target)
+            launcher = specializer.launcher(checked.types)
+            with specializer.retelling():
+                return launcher(checked)
+
+        return run

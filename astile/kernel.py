@@ -1,0 +1,360 @@
+"""The decorator and what it returns: a function that runs its scheduled form."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Generic, Literal, ParamSpec, Protocol, TypeVar, cast, get_args, overload
+
+from astile import check as checking
+from astile.analysis import bounds
+from astile.diagnostics import did_you_mean
+from astile.errors import ArgumentError, ScheduleError, SourceError
+from astile.forms import Forms, Scheduling
+from astile.frontend import build, capture
+from astile.runtime import arguments, arrays, launch, load
+from astile.runtime import compile as compiling
+from astile.schedule.schedule import Schedule, Step
+from astile.source import SourceFile
+
+P = ParamSpec("P")
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+
+Target = Literal["auto", "cpu", "cuda", "python", "emulate"]
+
+_TARGETS: tuple[str, ...] = get_args(Target)
+_OPTIONS = ("tiles", "schedule", "target", "exact", "scratch")
+
+
+class Decorator(Protocol):
+    """What `@tile(...)` makes of its options: it keeps parameters and return type."""
+
+    def __call__(self, function: Callable[P, R], /) -> Kernel[P, R]:
+        """Make a kernel of a function."""
+
+
+class Kernel(Generic[P, R_co]):
+    """A function of plain loops together with its schedule; call it as the plain function.
+
+    Args:
+        function: the plain function.
+        tiles: loop name -> size of its tiles; None lets astile choose.
+        schedule: applies primitives; instead of `tiles`.
+        target: where to run; ``"auto"`` decides by the arguments and by what is installed.
+        exact: keep every bit of what the plain function gives.
+        scratch: array arguments whose contents after the call nobody reads.
+
+    Raises:
+        SourceError: for Python that astile does not read.
+        ScheduleError: when a step cannot be applied, or would change the result.
+    """
+
+    __name__: str
+    __qualname__: str
+    __wrapped__: Callable[P, R_co]
+
+    def __init__(
+        self,
+        function: Callable[P, R_co],
+        *,
+        tiles: Mapping[str, int] | None = None,
+        schedule: Scheduling | Schedule | None = None,
+        target: Target = "auto",
+        exact: bool = False,
+        scratch: Iterable[str] = (),
+    ) -> None:
+        functools.update_wrapper(self, function)
+        self.__signature__: inspect.Signature = inspect.signature(function)
+        self._target = _known_target(target)
+        program = build.build(function, scratch=tuple(scratch))
+        self._original = program
+        self._conditions = bounds.conditions(program)
+        self._forms = Forms(program, tiles=tiles, scheduling=schedule, exact=exact)
+        self._uses = self._forms.uses
+        self._has_warned = False
+        self._forms.schedule(self._default_target())  # what is wrong with it shows now
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
+        """Run it: NumPy arrays on the host or through the GPU, device arrays where they are."""
+        values = self._bound(args, kwargs)
+        target = self._target_for(values)
+        checked = arguments.check(self._uses, self._conditions, values, target)
+        result = self._run(target, checked)
+        return cast("R_co", result)
+
+    def __repr__(self) -> str:
+        return f"<Kernel {self.__name__} for target {self._target!r}>"
+
+    def __reduce__(self) -> str:
+        return str(self.__qualname__)  # as functions: by the name that finds it in its module
+
+    # --- looking at it --------------------------------------------------------------------------
+
+    @property
+    def schedule(self) -> Schedule:
+        """A copy of the schedule; its primitives, and then `build`, make another kernel."""
+        return self._forms.schedule(self._default_target()).copy()
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps of the schedule, in order."""
+        return self._forms.schedule(self._default_target()).steps
+
+    def source(self, target: str = "python") -> str:
+        """The text of a complete module that runs by itself.
+
+        Args:
+            target: ``"python"`` for the scheduled program, ``"cpu"`` for numba, ``"cuda"`` for
+                kernels and the host function that launches them.
+
+        Raises:
+            LoweringError: when the target cannot express this program.
+        """
+        chosen = _known_target(target)
+        if chosen == "auto":
+            chosen = self._default_target()
+        return self._forms.schedule(chosen).source("cuda" if chosen == "emulate" else chosen)
+
+    def emit(self, path: str | Path, target: str = "cuda") -> None:
+        """Write the module that `source` gives to a file.
+
+        Args:
+            path: of the file.
+            target: as for `source`.
+        """
+        Path(path).write_text(self.source(target), encoding="utf-8")
+
+    def check(self, *args: P.args, **kwargs: P.kwargs) -> checking.CheckReport:
+        """Run the plain function, every step and every target available here, and compare.
+
+        Args:
+            *args: NumPy arrays and numbers, as for a call; they are copied and stay as they are.
+            **kwargs: the same, by name.
+
+        Raises:
+            InternalError: at the first divergence, naming the step or target and the cell.
+        """
+        values = self._bound(args, kwargs)
+        arguments.check(self._uses, self._conditions, values, "python")
+        candidates, skipped = self._forms.candidates(self._default_target())
+        return checking.compare(
+            self._plain_call, candidates, skipped, values, frozenset(self._original.scratch)
+        )
+
+    # --- running --------------------------------------------------------------------------------
+
+    def _bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, object]:
+        """Parameter -> argument, defaults filled in; TypeError as the plain function gives it."""
+        try:
+            bound = self.__signature__.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self.__name__}() {error}") from None
+        bound.apply_defaults()
+        return bound.arguments
+
+    def _plain_call(self, values: Mapping[str, object]) -> object:
+        bound = inspect.BoundArguments(self.__signature__, dict(values))
+        plain = cast("Callable[..., object]", self.__wrapped__)
+        return plain(*bound.args, **bound.kwargs)
+
+    def _run(self, target: str, checked: arguments.Checked) -> object:
+        original = False
+        if checked.overlaps and (target in ("cuda", "emulate") or self._rewrites(target)):
+            self._require_no_overlap(target, checked.overlaps)
+            original = True
+        specializer = self._forms.specializer(target)
+        launcher = specializer.launcher(checked.types, original=original)
+        if target == "cuda":
+            self._warn_of_copies(checked)
+        with specializer.retelling(original=original):
+            return launcher(checked)
+
+    def _rewrites(self, target: str) -> bool:
+        return bool(self._forms.schedule(target).steps)
+
+    def _require_no_overlap(self, target: str, found: Sequence[arrays.Overlap]) -> None:
+        if target not in ("cuda", "emulate"):
+            return
+        raise ArgumentError(
+            f"arguments {found[0]}, and target {target!r} needs them apart",
+            code="argument-overlap",
+            span=self._original.source.span(self._original.function),
+            notes=("on the host such a call runs the original loops, in their order",),
+            hints=(f"pass {found[0].second}.copy(), or use target='cpu'",),
+        )
+
+    def _warn_of_copies(self, checked: arguments.Checked) -> None:
+        if self._has_warned or not checked.arrays:
+            return
+        if any(each.on_device for each in checked.arrays.values()):
+            return
+        self._has_warned = True
+        launch.warn_of_copies(self.__name__)
+
+    # --- targets --------------------------------------------------------------------------------
+
+    def _default_target(self) -> str:
+        """The target where the arguments do not decide."""
+        if self._target != "auto":
+            return self._target
+        return "cpu" if compiling.numba_importable() else "python"
+
+    def _target_for(self, values: Mapping[str, object]) -> str:
+        if self._target == "auto" and any(map(arrays.is_on_device, values.values())):
+            return "cuda"
+        return self._default_target()
+
+
+def _known_target(target: str) -> str:
+    if target in _TARGETS:
+        return target
+    hint = did_you_mean(str(target), _TARGETS)
+    raise ScheduleError(
+        f"there is no target {target!r}; targets are {', '.join(_TARGETS)}",
+        code="schedule-target",
+        hints=(hint,) if hint else (),
+    )
+
+
+# --- making kernels -----------------------------------------------------------------------------
+
+
+@overload
+def tile(function: Callable[P, R], /) -> Kernel[P, R]: ...
+
+
+@overload
+def tile(
+    *,
+    tiles: Mapping[str, int] | None = None,
+    schedule: Scheduling | None = None,
+    target: Target = "auto",
+    exact: bool = False,
+    scratch: Iterable[str] = (),
+    **loops: int,
+) -> Decorator: ...
+
+
+def tile(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    tiles: Mapping[str, int] | None = None,
+    schedule: Scheduling | None = None,
+    target: Target = "auto",
+    exact: bool = False,
+    scratch: Iterable[str] = (),
+    **loops: int,
+) -> Kernel[Any, Any] | Decorator:
+    """Make a kernel of a function of plain loops.
+
+    Args:
+        function: the function, when `@tile` is written without parentheses.
+        tiles: loop name -> size of its tiles, for loops named like an option.
+        schedule: applies primitives to the schedule it is given, in place of tiles.
+        target: ``"auto"``, ``"cpu"``, ``"cuda"``, ``"python"`` or ``"emulate"``.
+        exact: bit-identical to the plain function.
+        scratch: array arguments whose contents after the call nobody reads.
+        **loops: loop name -> size of its tiles.
+
+    Raises:
+        SourceError: for Python that astile does not read.
+        ScheduleError: for options and steps that do not fit.
+    """
+    sizes = _tile_sizes(tiles, loops)
+    if sizes is not None and schedule is not None:
+        raise ScheduleError(
+            "@tile takes sizes of tiles or a schedule, not both",
+            code="schedule-options",
+            hints=("call s.tile(...) inside the schedule",),
+        )
+    if schedule is not None and not callable(schedule):
+        raise ScheduleError(
+            f"schedule is a {type(schedule).__name__}, not a function",
+            code="schedule-options",
+            hints=("write `def my_schedule(s): s.split(...)` and pass schedule=my_schedule",),
+        )
+
+    def decorate(plain: Callable[P, R], /) -> Kernel[P, R]:
+        return Kernel(
+            plain, tiles=sizes, schedule=schedule, target=target, exact=exact, scratch=scratch
+        )
+
+    if function is None:
+        return decorate
+    if isinstance(function, (int, Mapping)):
+        raise ScheduleError(
+            f"@tile takes sizes by the name of their loop, not {function!r}",
+            code="schedule-options",
+            hints=("write @tile(i=16, j=16)",),
+        )
+    return decorate(function)
+
+
+def _tile_sizes(tiles: Mapping[str, int] | None, loops: Mapping[str, int]) -> dict[str, int] | None:
+    if tiles is None and not loops:
+        return None
+    twice = sorted(set(tiles or ()) & set(loops))
+    if twice:
+        raise ScheduleError(
+            f"loop {twice[0]!r} has two sizes: {loops[twice[0]]} and {(tiles or {})[twice[0]]}",
+            code="schedule-options",
+        )
+    sizes = {**(tiles or {}), **loops}
+    for name, size in sizes.items():
+        if isinstance(size, int) and not isinstance(size, bool) and size >= 1:
+            continue
+        near = None if isinstance(size, int) else did_you_mean(name, _OPTIONS)
+        raise ScheduleError(
+            f"the tile size of loop {name!r} is {size!r}, not a positive integer",
+            code="schedule-options",
+            hints=(near,) if near else (),
+        )
+    return sizes
+
+
+def from_source(text: str, name: str | None = None, **options: Any) -> Kernel[..., Any]:
+    """A kernel from the text of a module, for functions whose source Python cannot find.
+
+    Args:
+        text: holds the function; imports and constants may stand above it. It is run.
+        name: of the function; may be left out when the text defines one only.
+        **options: as for `tile`.
+
+    Raises:
+        SourceError: when the text is no Python, or the function is not in it.
+    """
+    source = SourceFile("<source>", text)
+    entry = _function_name(source, name)
+    function = load.load(text, entry, ("from_source",))
+    function = getattr(function, "__wrapped__", function)  # the text may decorate it itself
+    setattr(function, capture.SOURCE_ATTRIBUTE, source)
+    decorate: Decorator = tile(**options)
+    return decorate(function)
+
+
+def _function_name(source: SourceFile, name: str | None) -> str:
+    try:
+        tree = ast.parse(source.text)
+    except SyntaxError as error:
+        raise SourceError(
+            f"the text is no Python: {error.msg}",
+            code="source-syntax",
+            notes=(f"line {error.lineno}: {(error.text or '').strip()}",),
+        ) from None
+    names = [each.name for each in tree.body if isinstance(each, ast.FunctionDef)]
+    if name is None and len(names) == 1:
+        return names[0]
+    if name in names:
+        return name
+    if name is None:
+        message = f"the text defines {len(names)} functions; say which one is the kernel"
+        raise SourceError(message, code="source-name", hints=("pass name=...",))
+    near = did_you_mean(name, names)
+    raise SourceError(
+        f"the text defines no function {name!r}", code="source-name", hints=(near,) if near else ()
+    )

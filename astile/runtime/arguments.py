@@ -1,0 +1,255 @@
+"""What a call hands over is checked against what the program does with it, before anything runs.
+
+Two tables: `_ARRAY_CHECKS` for arrays and `_NUMBER_CHECKS` for everything else. Costs do not depend
+on the sizes of the arrays; no element is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from astile.errors import ArgumentError
+from astile.runtime.arrays import ArrayFacts, Overlap, array_facts, overlaps, overlaps_itself
+from astile.runtime.uses import Use
+
+#: Kinds of dtype -> sizes of one element in bytes that every target handles.
+_DTYPE_SIZES = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (4, 8), "c": (8, 16)}
+#: float16 is computed by these targets only; numba on the CPU has no such arithmetic.
+_HALF_TARGETS = ("python", "emulate", "cuda")
+Subject = TypeVar("Subject")
+_INT64 = (-(1 << 63), (1 << 63) - 1)
+
+
+class BoundsCondition(Protocol):
+    """What must hold of the sizes so that one access stays inside its array."""
+
+    def holds(self, shapes: Mapping[str, tuple[int, ...]], ints: Mapping[str, int]) -> bool:
+        """Whether the access stays inside, in time that does not depend on the sizes.
+
+        Args:
+            shapes: array argument -> its shape.
+            ints: integer argument -> its value.
+        """
+
+    def message(self, shapes: Mapping[str, tuple[int, ...]], ints: Mapping[str, int]) -> str:
+        """The access, its array and axis, the index it reaches and the sizes, in one sentence."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Arguments that passed.
+
+    Args:
+        values: parameter -> what to hand to the generated function.
+        arrays: the array arguments among them.
+        types: parameter -> name of its dtype; a Python number has the widest of its kind.
+        overlaps: pairs of arrays that meet in memory.
+    """
+
+    values: Mapping[str, object]
+    arrays: Mapping[str, ArrayFacts]
+    types: Mapping[str, str]
+    overlaps: tuple[Overlap, ...]
+
+
+def check(
+    uses: Sequence[Use],
+    conditions: Iterable[BoundsCondition],
+    values: Mapping[str, object],
+    target: str,
+) -> Checked:
+    """Check one call.
+
+    Args:
+        uses: how the program uses each parameter.
+        conditions: what must hold of the sizes for every access to stay inside.
+        values: parameter -> argument, defaults filled in.
+        target: where it is going to run.
+
+    Raises:
+        ArgumentError: naming the argument, what was found and what is expected.
+    """
+    arrays: dict[str, ArrayFacts] = {}
+    passed: dict[str, object] = dict(values)
+    ints: dict[str, int] = {}
+    types: dict[str, str] = {}
+    for use in uses:
+        value = values[use.name]
+        facts = array_facts(use.name, value)
+        if facts is not None and (facts.shape or use.role == "array"):
+            _require(use, _ARRAY_CHECKS, facts, target)
+            arrays[use.name] = facts
+            types[use.name] = facts.dtype.name
+            continue
+        _require(use, _NUMBER_CHECKS, value, target)
+        if use.role == "integer":
+            passed[use.name] = ints[use.name] = int(value)  # type: ignore[call-overload]
+        name = _number_type(passed[use.name])
+        if name is not None:
+            types[use.name] = name
+    _require_one_place(arrays)
+    written = {use.name for use in uses if use.may_be_written}
+    shapes = {name: facts.shape for name, facts in arrays.items()}
+    for condition in conditions:
+        if not condition.holds(shapes, ints):
+            raise ArgumentError(condition.message(shapes, ints), code="argument-bounds")
+    return Checked(passed, arrays, types, overlaps(arrays.values(), written))
+
+
+# --- one argument -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Problem:
+    found: str
+    expected: str
+    hint: str
+
+
+def _require(
+    use: Use,
+    checks: Sequence[Callable[[Use, Subject, str], _Problem | None]],
+    subject: Subject,
+    target: str,
+) -> None:
+    for each in checks:
+        problem = each(use, subject, target)
+        if problem is not None:
+            raise ArgumentError(
+                f"argument {use.name!r} is {problem.found}; expected {problem.expected}",
+                span=use.span,
+                label=f"{use.name!r} is used here",
+                hints=(problem.hint,),
+            )
+
+
+def _wrong_kind(use: Use, facts: ArrayFacts, target: str) -> _Problem | None:
+    if use.role in ("number", "integer") and facts.shape:
+        wanted = "an integer" if use.role == "integer" else "a number"
+        return _Problem(
+            _described(facts), wanted, "write out the loops over its cells inside the function"
+        )
+    return None
+
+
+def _wrong_class(use: Use, facts: ArrayFacts, target: str) -> _Problem | None:
+    if facts.on_device or type(facts.value) in (np.ndarray, np.memmap):
+        return None
+    name = type(facts.value).__name__
+    return _Problem(f"a {name}", "a plain numpy.ndarray", f"pass np.asarray({use.name})")
+
+
+def _wrong_dtype(use: Use, facts: ArrayFacts, target: str) -> _Problem | None:
+    dtype = facts.dtype
+    if not dtype.isnative:
+        hint = f"pass {use.name}.astype({dtype.newbyteorder('=').str[1:]!r})"
+        return _Problem(f"an array of {dtype.str!r} (foreign byte order)", "native order", hint)
+    if dtype.itemsize in _DTYPE_SIZES.get(dtype.kind, ()):
+        return None
+    if dtype == np.float16 and target in _HALF_TARGETS:
+        return None
+    wanted = "an array of bool, integers, float32, float64, complex64 or complex128"
+    return _Problem(f"an array of {dtype}", wanted, f"pass {use.name}.astype(np.float64)")
+
+
+def _wrong_rank(use: Use, facts: ArrayFacts, target: str) -> _Problem | None:
+    if use.rank is None or use.rank == len(facts.shape):
+        return None
+    axes, indices = ("axis", "index") if use.rank == 1 else ("axes", "indices")
+    hint = f"pass an array of {use.rank} {axes}, or a view of one, such as {use.name}.reshape(...)"
+    expected = f"{use.rank} {axes}: the function uses {use.rank} {indices}"
+    return _Problem(_described(facts), expected, hint)
+
+
+def _not_writable(use: Use, facts: ArrayFacts, target: str) -> _Problem | None:
+    if not (use.written and facts.readonly):
+        return None
+    hint = f"pass {use.name}.copy(), and read the result there"
+    return _Problem("a read-only array", "one that the function can write to", hint)
+
+
+def _meets_itself(use: Use, facts: ArrayFacts, target: str) -> _Problem | None:
+    if not (use.written and overlaps_itself(facts)):
+        return None
+    return _Problem(
+        f"a view in which several indices share one cell (strides {facts.strides})",
+        "separate cells, since the function writes to it",
+        f"pass {use.name}.copy()",
+    )
+
+
+def _no_array(use: Use, value: object, target: str) -> _Problem | None:
+    if use.role != "array":
+        return None
+    found = f"a {type(value).__name__}" if value is not None else "None"
+    return _Problem(found, "a numpy.ndarray", f"pass np.asarray({use.name})")
+
+
+def _no_number(use: Use, value: object, target: str) -> _Problem | None:
+    if use.role not in ("number", "integer") or isinstance(value, (int, float, complex)):
+        return None
+    if isinstance(value, (np.number, np.bool_)):
+        return None
+    return _Problem(
+        f"a {type(value).__name__}", "a number", "pass a Python number or a NumPy scalar"
+    )
+
+
+def _no_integer(use: Use, value: object, target: str) -> _Problem | None:
+    if use.role != "integer" or isinstance(value, (int, np.integer)):
+        return None
+    return _Problem(
+        f"{value!r}", "an integer: it sets a range or an index", f"pass int({use.name})"
+    )
+
+
+def _too_wide(use: Use, value: object, target: str) -> _Problem | None:
+    if target == "python" or not isinstance(value, int):
+        return None
+    if _INT64[0] <= value <= _INT64[1]:
+        return None
+    return _Problem(
+        f"{value}", f"an integer of 64 bits on target {target!r}", "use target='python'"
+    )
+
+
+_ARRAY_CHECKS = (
+    _wrong_kind,
+    _wrong_class,
+    _wrong_dtype,
+    _wrong_rank,
+    _not_writable,
+    _meets_itself,
+)
+_NUMBER_CHECKS = (_no_array, _no_number, _no_integer, _too_wide)
+
+
+def _described(facts: ArrayFacts) -> str:
+    return f"an array of shape {facts.shape}, dtype {facts.dtype}"
+
+
+def _number_type(value: object) -> str | None:
+    """The dtype of a number; None for what is none."""
+    if isinstance(value, np.generic):
+        return value.dtype.name
+    for kind, name in ((bool, "bool"), (int, "int64"), (float, "float64"), (complex, "complex128")):
+        if isinstance(value, kind):
+            return name
+    return None
+
+
+# --- several arguments --------------------------------------------------------------------------
+
+
+def _require_one_place(arrays: Mapping[str, ArrayFacts]) -> None:
+    on_device = [each.name for each in arrays.values() if each.on_device]
+    on_host = [each.name for each in arrays.values() if not each.on_device]
+    if on_device and on_host:
+        raise ArgumentError(
+            f"argument {on_device[0]!r} is on a GPU and argument {on_host[0]!r} is not",
+            hints=(f"move {on_host[0]!r} to the GPU, or {on_device[0]!r} to the host",),
+        )

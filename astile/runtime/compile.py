@@ -1,0 +1,296 @@
+"""The only place that imports numba, and the one that turns its complaints into astile's.
+
+numba and numba.cuda are imported inside functions: astile reads, proves and prints without them.
+Where no CUDA runtime library is found, `numba.cuda` raises a RuntimeError instead of an
+ImportError, so all three kinds of failure are taken for "not here".
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import difflib
+import importlib.util
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from astile.errors import LoweringError
+from astile.ir import printer, query
+from astile.ir.program import Program
+from astile.source import Span
+
+#: What importing numba.cuda raises where something of CUDA is missing.
+_NOT_HERE = (ImportError, RuntimeError, OSError)
+#: Threading layers of numba that several Python threads may enter at once.
+_SAFE_LAYERS = ("tbb", "omp")
+#: numba aborts the process when two threads enter its third layer, `workqueue`, together.
+_ONE_AT_A_TIME = threading.RLock()
+#: Least similarity of a generated line to a statement of the program that it is taken for.
+_SIMILAR = 0.5
+
+
+# --- what is here -------------------------------------------------------------------------------
+
+
+def numba_importable() -> bool:
+    """Whether numba is installed; it is not imported to find out."""
+    return "numba" in sys.modules or importlib.util.find_spec("numba") is not None
+
+
+def why_no_cuda() -> str | None:
+    """Why `numba.cuda` cannot be imported, or None when it can."""
+    try:
+        from numba import cuda  # noqa: F401, PLC0415, TID251
+    except _NOT_HERE as error:
+        return _first_line(str(error)) or type(error).__name__
+    return None
+
+
+def cuda_importable() -> bool:
+    """Whether `numba.cuda` can be imported, with or without a GPU."""
+    return why_no_cuda() is None
+
+
+def has_cuda_device() -> bool:
+    """Whether CUDA kernels can be launched: on a GPU, or in numba's simulator."""
+    if not cuda_importable():
+        return False
+    try:
+        return bool(_cuda().is_available())
+    except _NOT_HERE:
+        return False
+
+
+def in_simulator() -> bool:
+    """Whether numba was imported with ``NUMBA_ENABLE_CUDASIM=1``."""
+    if not cuda_importable():
+        return False
+    return bool(_numba().config.ENABLE_CUDASIM)
+
+
+def why_not(target: str) -> str | None:
+    """Why a target cannot run here, or None when it can.
+
+    Args:
+        target: ``"python"``, ``"cpu"``, ``"cuda"`` or ``"emulate"``.
+    """
+    if target == "cpu" and not numba_importable():
+        return "numba is not installed"
+    if target == "cuda" and not has_cuda_device():
+        return why_no_cuda() or "no NVIDIA GPU, or no driver for it, was found"
+    return None
+
+
+def require(target: str) -> None:
+    """Make sure that a target can run here.
+
+    Args:
+        target: as for `why_not`.
+
+    Raises:
+        LoweringError: saying what is missing.
+    """
+    reason = why_not(target)
+    if reason is None:
+        return
+    hints = ["pip install numba", "use target='python'"]
+    if target == "cuda":
+        hints = ["use target='emulate' to run the same text without a GPU"]
+        if not cuda_importable():
+            hints.insert(0, "pip install 'astile[cuda]'")
+    raise LoweringError(
+        f"target {target!r} cannot run here",
+        code="lowering-missing",
+        notes=(reason,),
+        hints=hints,
+    )
+
+
+def _numba() -> Any:
+    import numba  # noqa: PLC0415, TID251
+
+    return numba
+
+
+def _cuda() -> Any:
+    from numba import cuda  # noqa: PLC0415, TID251
+
+    return cuda
+
+
+# --- compiling and moving -----------------------------------------------------------------------
+
+
+def compile_ptx(
+    kernel: Callable[..., object], signature: Sequence[str], cc: tuple[int, int] = (9, 0)
+) -> str:
+    """The PTX of one CUDA kernel; no GPU and no driver are needed.
+
+    Args:
+        kernel: the kernel function, plain or decorated with `cuda.jit`.
+        signature: numba's spelling of the type of each argument: ``"float32[:, ::1]"``.
+        cc: compute capability to compile for.
+
+    Raises:
+        LoweringError: where numba.cuda is missing or cannot compile the kernel.
+    """
+    if not cuda_importable() or in_simulator():
+        raise LoweringError(
+            "PTX needs numba.cuda outside of its simulator",
+            code="lowering-missing",
+            notes=(why_no_cuda() or "NUMBA_ENABLE_CUDASIM is set",),
+            hints=("pip install 'astile[cuda]'",),
+        )
+    plain = getattr(kernel, "py_func", kernel)
+    with retelling("cuda", "", None):
+        text, _ = _cuda().compile_ptx(plain, f"void({', '.join(signature)})", cc=cc)
+    return str(text)
+
+
+def to_device(array: npt.NDArray[Any]) -> Any:
+    """A copy of a NumPy array in the memory of the GPU.
+
+    Args:
+        array: of any strides; the copy is contiguous.
+    """
+    return _cuda().to_device(np.ascontiguousarray(array).reshape(array.shape))
+
+
+def to_host(value: Any) -> Any:
+    """A copy of a device array as a NumPy array; anything else as it is.
+
+    Args:
+        value: what a host function returned.
+    """
+    copy = getattr(value, "copy_to_host", None)
+    return value if copy is None else copy()
+
+
+def one_at_a_time_if_needed(function: Callable[..., object]) -> Callable[..., object]:
+    """A function that holds a lock where numba's threading layer wants one.
+
+    Args:
+        function: compiled with `parallel=True`.
+    """
+
+    def call(*arguments: object, **keywords: object) -> object:
+        if _layer_is_safe():
+            return function(*arguments, **keywords)
+        with _ONE_AT_A_TIME:
+            return function(*arguments, **keywords)
+
+    return call
+
+
+def _layer_is_safe() -> bool:
+    try:
+        return _numba().threading_layer() in _SAFE_LAYERS
+    except ValueError:  # numba chooses its layer in the first parallel call
+        return False
+
+
+# --- complaints ---------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def retelling(target: str, text: str, program: Program | None) -> Iterator[None]:
+    """Tell numba's errors as astile's, at the user's line and without numba's frames.
+
+    What the compiled code itself raises (IndexError, ZeroDivisionError, ...) passes unchanged.
+
+    Args:
+        target: where the text was to run.
+        text: the generated module.
+        program: the program that it was lowered from, whose statements know the user's lines.
+
+    Raises:
+        LoweringError: for every error of numba's compiler.
+    """
+    try:
+        yield
+    except Exception as error:
+        if not _is_numbas(error):
+            raise
+        raise _retold(error, target, text, program) from None
+
+
+def _is_numbas(error: Exception) -> bool:
+    """Whether an error comes from numba's or numba.cuda's own classes."""
+    return any(
+        each.__module__.partition(".")[0] in ("numba", "numba_cuda") for each in type(error).__mro__
+    )
+
+
+def _retold(error: Exception, target: str, text: str, program: Program | None) -> LoweringError:
+    line = getattr(getattr(error, "loc", None), "line", None)
+    span = None
+    notes = [f"numba says: {each}" for each in _reasons(str(error))]
+    if isinstance(line, int) and program is not None:
+        statement = _statement_at(text, line)
+        if statement is not None:
+            span = _user_span(statement, program)
+            if span is None:
+                notes.append(f"in the generated line: {_headline(statement)}")
+    if span is None and program is not None:
+        span = program.source.span(program.function)
+    return LoweringError(
+        f"numba cannot compile this for target {target!r}",
+        code="lowering-compile",
+        span=span,
+        notes=notes,
+        hints=("use target='python' to run it as plain Python",),
+    )
+
+
+def _reasons(message: str) -> list[str]:
+    """The lines of numba's message that say something about the user's program."""
+    dropped = ("Failed in ", "During: ", "File ", "There are ", "raised from")
+    found: list[str] = []
+    for line in message.splitlines():
+        stripped = line.strip().removeprefix(">>> ")
+        if not stripped or stripped.startswith((*dropped, "- Of which", "Overload")):
+            if found:
+                break
+            continue
+        found.append(stripped)
+    return found[:3]
+
+
+def _first_line(message: str) -> str:
+    return next((line.strip() for line in message.splitlines() if line.strip()), "")
+
+
+def _statement_at(text: str, line: int) -> ast.stmt | None:
+    """The innermost statement of a text that covers a line."""
+    covering = [
+        each
+        for each in query.statements(ast.parse(text))
+        if each.lineno <= line <= (each.end_lineno or each.lineno)
+    ]
+    return covering[-1] if covering else None
+
+
+def _user_span(statement: ast.stmt, program: Program) -> Span | None:
+    """The user's place of the statement of `program` that a generated one was made from.
+
+    Lowering renames and wraps, so the most similar statement is taken.
+    """
+    wanted = _headline(statement)
+    best, span = _SIMILAR, None
+    for each in query.statements(program.function):
+        place = program.source.span(each)
+        if place is None or type(each) is not type(statement):
+            continue
+        similar = difflib.SequenceMatcher(None, wanted, _headline(each)).ratio()
+        if similar > best:
+            best, span = similar, place
+    return span
+
+
+def _headline(statement: ast.stmt) -> str:
+    return printer.print_statement(statement).partition("\n")[0]

@@ -1,0 +1,103 @@
+"""Calls a generated function: on the host, in the emulator, or on a GPU with copies if need be."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy.typing as npt
+
+from astile.errors import ArgumentError
+from astile.runtime import compile as compiling
+from astile.runtime.arguments import Checked
+
+#: Targets that compute in the host's memory.
+HOST_TARGETS = ("python", "cpu", "emulate")
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """A generated function and how to call it.
+
+    Args:
+        function: has the name and the parameters of the kernel.
+        target: where it runs.
+        positional: parameters handed over by position.
+        keywords: parameters handed over by name.
+        may_write: array parameters whose contents may change.
+    """
+
+    function: Callable[..., object]
+    target: str
+    positional: Sequence[str]
+    keywords: Sequence[str]
+    may_write: Collection[str]
+
+    def __call__(self, checked: Checked) -> object:
+        """Run it.
+
+        Args:
+            checked: the arguments.
+
+        Raises:
+            ArgumentError: when an array lies where the target cannot reach it.
+        """
+        if self.target in HOST_TARGETS:
+            _require_host(checked, self.target)
+            return self._call(checked.values)
+        if any(each.on_device for each in checked.arrays.values()):
+            return self._call(checked.values)
+        return self._call_with_copies(checked)
+
+    def _call(self, values: Mapping[str, object]) -> object:
+        positional = [values[name] for name in self.positional]
+        return self.function(*positional, **{name: values[name] for name in self.keywords})
+
+    def _call_with_copies(self, checked: Checked) -> object:
+        """Copy arrays to the GPU, run there, and copy back what may have been written."""
+        values = dict(checked.values)
+        placed: list[tuple[Any, npt.NDArray[Any]]] = []
+        for name, facts in checked.arrays.items():
+            host = cast("npt.NDArray[Any]", facts.value)
+            values[name] = compiling.to_device(host)
+            placed.append((values[name], host))
+        result = self._call(values)
+        for (device, host), facts in zip(placed, checked.arrays.values(), strict=True):
+            if facts.name in self.may_write and not facts.readonly:
+                host[...] = compiling.to_host(device)
+        return _returned(result, placed)
+
+
+def _require_host(checked: Checked, target: str) -> None:
+    for name, facts in checked.arrays.items():
+        if facts.on_device:
+            raise ArgumentError(
+                f"argument {name!r} is in the memory of a GPU; target {target!r} reads the host's",
+                hints=("use target='cuda', or copy it to the host",),
+            )
+
+
+def _returned(result: object, placed: Sequence[tuple[Any, npt.NDArray[Any]]]) -> object:
+    """The result in host memory; an argument that is returned is the array that was passed."""
+    if isinstance(result, tuple):
+        return tuple(_returned(each, placed) for each in result)
+    for device, host in placed:
+        if result is device:
+            return host
+    return compiling.to_host(result)
+
+
+def warn_of_copies(name: str) -> None:
+    """Say that every call copies its arrays to the GPU and back.
+
+    Args:
+        name: of the kernel.
+    """
+    warnings.warn(
+        f"{name}: NumPy arrays are copied to the GPU and back at every call; "
+        "pass device arrays (CuPy, PyTorch, numba) to avoid it",
+        RuntimeWarning,
+        stacklevel=4,
+    )

@@ -1,0 +1,107 @@
+"""One program for one target: lowered, loaded and kept per signature of argument types."""
+
+from __future__ import annotations
+
+import ast
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+
+from astile.errors import InternalError
+from astile.ir.program import Program
+from astile.lower import cpu, cuda, python
+from astile.lower.lowered import Lowered
+from astile.runtime import compile as compiling
+from astile.runtime import emulate, load
+from astile.runtime.launch import Launcher
+from astile.runtime.uses import Use
+
+
+class Specializer:
+    """Makes the callables of one scheduled program for one target, each of them once.
+
+    Args:
+        original: the program as the user wrote it; runs where arguments overlap in memory.
+        scheduled: the program to run otherwise.
+        target: ``"python"``, ``"cpu"``, ``"cuda"`` or ``"emulate"``.
+        parameters: how the program uses its parameters.
+        exact: print no fast-math flags.
+    """
+
+    def __init__(
+        self,
+        original: Program,
+        scheduled: Program,
+        target: str,
+        parameters: Sequence[Use],
+        exact: bool,
+    ) -> None:
+        self.target = target
+        self._programs = {True: original, False: scheduled}
+        self._parameters = tuple(parameters)
+        self._exact = exact
+        self._lock = threading.RLock()
+        self._launchers: dict[tuple[object, ...], Launcher] = {}
+        self._lowered: dict[bool, Lowered] = {}
+
+    def launcher(self, types: Mapping[str, str], *, original: bool = False) -> Launcher:
+        """The callable for arguments of these types; made at the first call for them.
+
+        Args:
+            types: parameter -> name of its dtype.
+            original: run the loops in the order in which the user wrote them.
+        """
+        key = (original, *sorted(types.items())) if self.target == "cuda" else (original,)
+        found = self._launchers.get(key)
+        if found is None:
+            with self._lock:  # two threads that come first compile once
+                found = self._launchers.get(key)
+                if found is None:
+                    found = self._launchers[key] = self._made(types, original)
+        return found
+
+    def retelling(self, *, original: bool = False) -> AbstractContextManager[None]:
+        """Tells errors of numba's compiler as astile's while a callable runs.
+
+        Args:
+            original: whether the callable is that of the original loops.
+        """
+        lowered = self._lowered.get(original)
+        text = "" if lowered is None else lowered.text
+        return compiling.retelling(self.target, text, self._programs[original])
+
+    def _made(self, types: Mapping[str, str], original: bool) -> Launcher:
+        compiling.require(self.target)
+        program = self._programs[original]
+        lowered = self._lower(program, types)
+        self._lowered[original] = lowered
+        with self.retelling(original=original):
+            function = self._loaded(lowered, program)
+        positional, keywords = _parameter_names(program.function)
+        may_write = {each.name for each in self._parameters if each.may_be_written}
+        return Launcher(function, self.target, positional, keywords, may_write)
+
+    def _lower(self, program: Program, types: Mapping[str, str]) -> Lowered:
+        if self.target == "python":
+            return python.lower(program)
+        if self.target == "cpu":
+            return cpu.lower(program, exact=self._exact)
+        if self.target in ("cuda", "emulate"):
+            return cuda.lower(program, types=types, exact=self._exact)
+        raise InternalError(f"no lowering for target {self.target!r}")
+
+    def _loaded(self, lowered: Lowered, program: Program) -> Callable[..., object]:
+        if self.target == "emulate":
+            return emulate.load(lowered.text, lowered.entry)
+        constants = repr(sorted(program.constants.items()))
+        function = load.load(lowered.text, lowered.entry, (self.target, constants))
+        if self.target == "cpu" and "prange" in lowered.text:
+            return compiling.one_at_a_time_if_needed(function)
+        return function
+
+
+def _parameter_names(function: ast.FunctionDef) -> tuple[list[str], list[str]]:
+    """Parameters that are handed over by position, and those by name."""
+    declared = function.args
+    positional = [each.arg for each in (*declared.posonlyargs, *declared.args)]
+    return positional, [each.arg for each in declared.kwonlyargs]

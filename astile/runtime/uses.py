@@ -1,0 +1,183 @@
+"""How a function uses its parameters: as an array of some rank, as a number, written or not."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from astile.ir import query
+from astile.ir.program import Program
+from astile.source import Span
+
+Role = Literal["array", "number", "integer", "open"]
+
+#: Attributes that tell about an array without giving away its cells.
+_HARMLESS_ATTRIBUTES = ("shape", "ndim", "size", "dtype", "itemsize", "nbytes")
+#: Functions that pass an integer through to where it sets a range or an index.
+_INTEGER_CALLS = ("min", "max", "abs", "len")
+
+
+@dataclass(frozen=True)
+class Use:
+    """How a function uses one parameter.
+
+    Args:
+        name: the parameter.
+        role: ``"array"``, ``"number"``, ``"integer"`` (sets a range or an index) or ``"open"``
+            (not to be told from the text, or different from place to place).
+        rank: number of axes of an array that is always used with as many indices, else None.
+        written: whether cells are certainly stored through this name.
+        may_be_written: whether they may be, through a function or another name too.
+        span: the place in the user's file that shows it.
+    """
+
+    name: str
+    role: Role
+    rank: int | None
+    written: bool
+    may_be_written: bool
+    span: Span | None
+
+
+def uses(program: Program) -> tuple[Use, ...]:
+    """The use of every parameter, in order.
+
+    Args:
+        program: the function as the user wrote it.
+    """
+    function = program.function
+    parents = {child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)}
+    integers = _integer_names(function)
+    rebound = query.names_written(function)
+    return tuple(
+        _use(program, name, parents, integers, name in rebound)
+        for name in query.parameters(function)
+    )
+
+
+def _use(
+    program: Program,
+    name: str,
+    parents: dict[ast.AST, ast.AST],
+    integers: set[str],
+    rebound: bool,
+) -> Use:
+    seen = [
+        _sight(node, parents)
+        for node in query.preorder(program.function)
+        if isinstance(node, ast.Name) and node.id == name
+    ]
+    span = next((program.source.span(each.node) for each in seen), None)
+    if rebound:  # the name stands for other things too
+        return Use(name, "open", None, False, True, span)
+    written = any(each.kind == "cell" and each.written for each in seen)
+    escapes = any(each.kind == "escape" for each in seen)
+    kinds = {each.kind for each in seen}
+    if kinds & {"cell", "facts"}:
+        ranks = {each.rank for each in seen if each.rank is not None}
+        open_rank = any(each.kind == "cell" and each.rank is None for each in seen)
+        rank = ranks.pop() if len(ranks) == 1 and not open_rank else None
+        shown = next((each for each in seen if each.kind == "cell"), seen[0])
+        span = program.source.span(shown.node)
+        return Use(name, "array", rank, written, written or escapes, span)
+    if name in integers:
+        return Use(name, "integer", None, False, False, span)
+    if kinds == {"number"}:
+        return Use(name, "number", None, False, False, span)
+    return Use(name, "open", None, False, bool(seen), span)
+
+
+@dataclass(frozen=True)
+class _Sight:
+    """One place where a name stands."""
+
+    node: ast.expr
+    kind: Literal["cell", "facts", "number", "escape", "returned"]
+    rank: int | None = None
+    written: bool = False
+
+
+def _sight(node: ast.Name, parents: dict[ast.AST, ast.AST]) -> _Sight:
+    parent = parents[node]
+    if isinstance(parent, ast.Subscript) and parent.value is node:
+        return _cell(parent, parents)
+    if isinstance(parent, ast.Attribute):
+        return _attribute(parent, parents)
+    if isinstance(parent, ast.Call) and query.dotted(parent.func) == "len":
+        return _Sight(node, "facts")
+    if isinstance(parent, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.AugAssign)):
+        return _Sight(node, "number")
+    if isinstance(parent, ast.Call) and query.dotted(parent.func) in query.LOOP_WORDS:
+        return _Sight(node, "number")
+    if isinstance(parent, ast.Subscript):  # an index
+        return _Sight(node, "number")
+    if isinstance(parent, ast.Tuple) and isinstance(parents[parent], ast.Subscript):
+        return _Sight(node, "number")
+    if isinstance(parent, ast.Return):
+        return _Sight(node, "returned")
+    return _Sight(node, "escape")
+
+
+def _cell(access: ast.Subscript, parents: dict[ast.AST, ast.AST]) -> _Sight:
+    while True:  # A[i][j] is one access
+        parent = parents[access]
+        if not (isinstance(parent, ast.Subscript) and parent.value is access):
+            break
+        access = parent
+    if isinstance(parents[access], ast.Attribute):  # A[i].something
+        return _Sight(access, "escape")
+    indices = query.indices(access)
+    written = isinstance(access.ctx, (ast.Store, ast.Del))
+    if any(_is_many(each) for each in indices):
+        # a slice that is stored writes cells; one that is read is a view under another name
+        return _Sight(access, "cell", None, written) if written else _Sight(access, "escape")
+    return _Sight(access, "cell", len(indices), written)
+
+
+def _is_many(index: ast.expr) -> bool:
+    """Whether an index names more than one cell or adds an axis."""
+    if isinstance(index, (ast.Slice, ast.Starred, ast.List)):
+        return True
+    if isinstance(index, ast.Constant):
+        return index.value is None or index.value is Ellipsis
+    return (query.dotted(index) or "").endswith("newaxis")
+
+
+def _attribute(attribute: ast.Attribute, parents: dict[ast.AST, ast.AST]) -> _Sight:
+    if attribute.attr not in _HARMLESS_ATTRIBUTES:
+        return _Sight(attribute, "escape")
+    if attribute.attr != "shape":
+        return _Sight(attribute, "facts")
+    parent = parents[attribute]
+    if isinstance(parent, ast.Assign) and parent.value is attribute:
+        made = parent.targets[0]
+        if isinstance(made, (ast.Tuple, ast.List)):  # H, W = A.shape
+            starred = any(isinstance(each, ast.Starred) for each in made.elts)
+            return _Sight(attribute, "facts", None if starred else len(made.elts))
+    return _Sight(attribute, "facts")
+
+
+def _integer_names(function: ast.FunctionDef) -> set[str]:
+    """Names that set a range or an index somewhere, by themselves or inside plain arithmetic."""
+    found: set[str] = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Subscript):
+            found.update(_plain_names(node.slice))
+        elif isinstance(node, ast.Call) and query.dotted(node.func) in query.LOOP_WORDS:
+            for each in node.args:
+                found.update(_plain_names(each))
+    return found
+
+
+def _plain_names(expression: ast.expr) -> Iterator[str]:
+    """Names that an index expression consists of; ``idx`` in ``A[idx[i]]`` is none of them."""
+    if isinstance(expression, ast.Name):
+        yield expression.id
+    elif isinstance(expression, (ast.BinOp, ast.UnaryOp, ast.Tuple, ast.Slice)) or (
+        isinstance(expression, ast.Call) and query.dotted(expression.func) in _INTEGER_CALLS
+    ):
+        for child in ast.iter_child_nodes(expression):
+            if isinstance(child, ast.expr) and child is not getattr(expression, "func", None):
+                yield from _plain_names(child)

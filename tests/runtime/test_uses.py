@@ -1,0 +1,102 @@
+"""How parameters are used, read off the text of a function."""
+
+import ast
+import textwrap
+
+import pytest
+
+from astile.ir.program import Program
+from astile.runtime.uses import uses
+from astile.source import SourceFile
+
+
+def use_of(text: str, name: str):
+    text = textwrap.dedent(text)
+    function = ast.parse(text).body[0]
+    program = Program(function, SourceFile("k.py", text))
+    return {each.name: each for each in uses(program)}[name]
+
+
+@pytest.mark.parametrize(
+    ("body", "rank", "written"),
+    [
+        ("b[0] = a[i]", 1, False),
+        ("a[i] = 0", 1, True),
+        ("a[i] += 1", 1, True),
+        ("a[i, j] = b[i]", 2, True),
+        ("a[i][j] = 0", 2, True),
+        ("b[a[i]] = 0", 1, False),
+        ("a[b[0]] = 0", 1, True),
+        ("h, w = a.shape", 2, False),
+        ("h, *w = a.shape", None, False),
+        ("n = len(a)", None, False),
+        ("n = a.shape[0]", None, False),
+        ("a[1:, 0] = 0", None, True),
+        ("a[...] = 0", None, True),
+        ("a[i] = a[i, j]", None, True),
+    ],
+)
+def test_arrays(body, rank, written):
+    use = use_of(f"def f(a, b, i, j):\n    {body}\n", "a")
+    assert (use.role, use.rank, use.written) == ("array", rank, written)
+    assert use.may_be_written == written
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "c = a",
+        "g(a)",
+        "a.fill(0)",
+        "c = a[1:]",
+        "c = a.T",
+        "c = (a, b)",
+        "a[i].fill(0)",
+        "for row in a: row[0] = 1",
+        "np.add(b, 1, out=a)",
+    ],
+)
+def test_arrays_that_may_be_written_under_another_name(body):
+    use = use_of(f"def f(a, b, i):\n    b[0] = a[i]\n    {body}\n", "a")
+    assert (use.role, use.written, use.may_be_written) == ("array", False, True)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for i in range(n): b[i] = 0",
+        "for i in parallel(0, n - 1): b[i] = 0",
+        "b[n] = 0",
+        "b[2 * n + 1] = 0",
+        "b[n, 0] = 0",
+        "b[min(n, 3)] = 0",
+        "b[n:] = 0",
+        "c = b[0] * n + b[n]",
+    ],
+)
+def test_integers(body):
+    assert use_of(f"def f(b, n):\n    {body}\n", "n").role == "integer"
+
+
+@pytest.mark.parametrize("body", ["b[0] = n * 2", "b[0] = -n", "b[0] = 1 if n > 0 else 2"])
+def test_numbers(body):
+    use = use_of(f"def f(b, n):\n    {body}\n", "n")
+    assert (use.role, use.may_be_written) == ("number", False)
+
+
+@pytest.mark.parametrize(
+    "body", ["pass", "n = n + 1", "g(n)", "b[0] = n", "b[g(n)] = 0", "b[n.x] = 0"]
+)
+def test_open(body):
+    assert use_of(f"def f(b, n):\n    {body}\n", "n").role in ("open", "array")
+    assert use_of(f"def f(b, n):\n    {body}\n", "n").rank is None
+
+
+def test_a_rebound_name_promises_nothing():
+    use = use_of("def f(a):\n    a[0] = 1\n    a = a + 1\n", "a")
+    assert (use.role, use.rank, use.written, use.may_be_written) == ("open", None, False, True)
+
+
+def test_span_shows_the_use():
+    use = use_of("def f(a, b):\n    for i in range(3):\n        b[i] = a[i, 1]\n", "a")
+    assert (use.span.line, use.span.column) == (3, 16)
