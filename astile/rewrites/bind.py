@@ -1,0 +1,116 @@
+"""`bind`: run a loop's iterations on a hardware index, blocks or threads."""
+
+from __future__ import annotations
+
+import ast
+
+from astile.analysis import affine
+from astile.errors import ScheduleError
+from astile.ir import nodes, query
+from astile.ir.program import Program
+from astile.ir.query import Header
+from astile.rewrites.result import Editor, Rewritten, check_replaceable, range_call
+from astile.rewrites.split import trip_count, value_at
+
+#: TVM's names of hardware indices -> the words of printed programs.
+AXES = {f"{unit}Idx.{axis}": f"{unit}.{axis}" for unit in ("block", "thread") for axis in "xyz"}
+
+
+def bind(program: Program, loop: int, axis: str) -> Rewritten:
+    """Bind a loop to a hardware index: its iterations run on different blocks or threads.
+
+    The proof shows that the iterations are independent, or separated by barriers.
+
+    Args:
+        program: the program before.
+        loop: identity of the loop.
+        axis: ``"blockIdx.x"`` ... ``"threadIdx.z"``.
+
+    Raises:
+        ScheduleError: for an unknown axis, one that a loop around or inside is bound to, a
+            block loop inside a thread loop, or a loop that is bound already.
+
+    Before:
+        for i_0 in range(14):
+            y[i_0] = x[i_0]
+
+    After ``bind(i_0, "blockIdx.x")``:
+        for i_0 in block.x(14):
+            y[i_0] = x[i_0]
+    """
+    edit = Editor(program)
+    if axis not in AXES:
+        raise ScheduleError(
+            f"no hardware index {axis!r}",
+            code="schedule.bad-axis",
+            hints=["one of " + ", ".join(AXES)],
+        )
+    node = edit.loop(loop)
+    _check_nesting(edit, node, AXES[axis])
+    return mark(edit, node, AXES[axis], from_zero=True)
+
+
+def mark(edit: Editor, node: ast.For, kind: str, *, from_zero: bool = False) -> Rewritten:
+    """Give a loop a kind; with `from_zero` it counts from 0 in steps of 1 from now on.
+
+    Raises:
+        ScheduleError: when the loop has a kind already.
+    """
+    header = edit.header(node)
+    if header.kind != "range":
+        raise ScheduleError(
+            f"{header.variable} is already {header.kind}",
+            code="schedule.already-bound",
+            span=edit.span(node),
+        )
+    if from_zero and not _counts_from_zero(header):
+        _renumber(edit, node, header)
+    else:
+        node.iter = range_call(header.start, header.stop, header.step, kind)
+        return edit.finish([node])
+    count = trip_count(header).expression()
+    node.iter = range_call(nodes.const(0), count, kind=kind)
+    return edit.finish([node])
+
+
+def _counts_from_zero(header: Header) -> bool:
+    return query.is_constant(header.start, 0) and query.is_constant(header.step, 1)
+
+
+def _renumber(edit: Editor, node: ast.For, header: Header) -> None:
+    if not query.integer(header.step):
+        raise ScheduleError(
+            f"the step of {header.variable} is no literal",
+            code="schedule.not-counted",
+            span=edit.span(node),
+        )
+    check_replaceable(edit, node, header)
+    value = value_at(header, affine.variable(header.variable))
+    node.body = [nodes.substitute(each, {header.variable: value}) for each in node.body]
+
+
+def _check_nesting(edit: Editor, node: ast.For, kind: str) -> None:
+    around = [*edit.place(node).loops]
+    inside = [each for each in query.loops(node) if each is not node]
+    unit = kind.partition(".")[0]
+    for other in [*around, *inside]:
+        header = query.header(other)
+        if header is None or not header.is_bound:
+            continue
+        if header.kind == kind:
+            raise ScheduleError(
+                f"{header.variable}, in the same nest, is already {kind}",
+                code="schedule.axis-taken",
+                span=edit.span(other),
+                hints=["bind it to another axis, or fuse the two loops first"],
+            )
+        is_around = other in around
+        threads_outside = header.kind.startswith("thread.") if is_around else unit == "thread"
+        blocks_inside = unit == "block" if is_around else header.kind.startswith("block.")
+        if threads_outside and blocks_inside:
+            raise ScheduleError(
+                "a loop over blocks cannot stand inside a loop over threads",
+                code="schedule.bad-nesting",
+                span=edit.span(other),
+                hints=["reorder the loops so that blocks are outermost"],
+            )

@@ -1,0 +1,131 @@
+"""`distribute`: one loop over several statements into one loop for each group of them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from astile.errors import ScheduleError
+from astile.ir import nodes, query
+from astile.ir.program import Program
+from astile.rewrites.expand import expand_scalars
+from astile.rewrites.result import Editor, Rewritten, is_guard
+
+Spine = list[ast.For | ast.If]
+
+
+def distribute(program: Program, loop: int, at: int) -> Rewritten:
+    """Cut a loop in two: the statements before a position, then those from it on.
+
+    Scalars that pass from the first part to the second are expanded to arrays.
+
+    Args:
+        program: the program before.
+        loop: identity of the loop.
+        at: position in the loop's body of the first statement of the second part.
+
+    Raises:
+        ScheduleError: when a part would be empty.
+
+    Before:
+        for i in range(n):
+            a[i] = x[i]
+            b[i] = a[i] + 1
+
+    After ``distribute(i, at="b")``:
+        for i in range(n):
+            a[i] = x[i]
+        for i in range(n):
+            b[i] = a[i] + 1
+    """
+    edit = Editor(program)
+    node = edit.loop(loop)
+    edit.header(node)
+    if not 0 < at < len(node.body):
+        raise ScheduleError(
+            "the loop has no statement before this stage",
+            code="schedule.nothing-to-do",
+            span=edit.span(node),
+        )
+    parts = _cut([node], [node.body[:at], node.body[at:]], edit)
+    _install(edit, node, parts, [node])
+    return edit.finish([each for each in parts if isinstance(each, ast.For)])
+
+
+def perfect_nest(edit: Editor, spine: Spine) -> Spine:
+    """Distribute a nest until nothing stands beside its inner loops, expanding scalars.
+
+    Args:
+        edit: the program that is edited.
+        spine: loops and guards from the outermost to the innermost loop of the nest.
+
+    Returns:
+        The same loops and guards, now each the only statement of the one around it.
+    """
+    parts: list[ast.stmt] = []
+    after: list[ast.stmt] = []
+    for depth in range(len(spine) - 1):
+        body = spine[depth].body
+        position = next(k for k, each in enumerate(body) if each is spine[depth + 1])
+        before_it, behind_it = body[:position], body[position + 1 :]
+        around = spine[: depth + 1]
+        if before_it:
+            parts += [_copied_nest(edit, around, before_it)]
+        if behind_it:
+            after.insert(0, _copied_nest(edit, around, behind_it))
+        spine[depth].body = [spine[depth + 1]]
+    if not parts and not after:
+        return spine
+    outermost = spine[0]
+    assert isinstance(outermost, ast.For)
+    _install(edit, outermost, [*parts, outermost, *after], spine)
+    return spine
+
+
+def _cut(spine: Spine, groups: Sequence[list[ast.stmt]], edit: Editor) -> list[ast.stmt]:
+    first = _copied_nest(edit, spine, groups[0])
+    spine[-1].body = groups[1]
+    return [first, spine[0]]
+
+
+def _copied_nest(
+    edit: Editor, around: Sequence[ast.For | ast.If], body: list[ast.stmt]
+) -> ast.stmt:
+    """New loops and guards like `around`, over `body`."""
+    inner: list[ast.stmt] = body
+    for each in reversed(around):
+        if isinstance(each, ast.For):
+            header = edit.header(each)
+            loop = edit.new_loop(header.variable, nodes.clone(each.iter), inner, each)
+            inner = [loop]
+        else:
+            guard = nodes.if_then(nodes.clone(each.test), inner)
+            inner = [guard if is_guard(each) else nodes.copy_place(each, guard)]
+    return inner[0]
+
+
+def _install(
+    edit: Editor, node: ast.For, parts: Sequence[ast.stmt], around: Sequence[ast.stmt]
+) -> None:
+    """Put the parts in the loop's place, with the scalars that they share expanded."""
+    place = edit.place(node)
+    loops = [each for each in around if isinstance(each, ast.For)]
+    shared = _shared_scalars(parts)
+    allocations = expand_scalars(edit, shared, parts, loops, at_top=not place.loops)
+    place.block[place.index : place.index + 1] = [*allocations, *parts]
+
+
+def _shared_scalars(parts: Sequence[ast.stmt]) -> list[str]:
+    """Scalars that one part writes and another part reads, in order of appearance."""
+    variables = {h.variable for p in parts for lp in query.loops(p) if (h := query.header(lp))}
+    written: dict[str, set[int]] = {}
+    for index, part in enumerate(parts):
+        for child in query.preorder(part):
+            if isinstance(child, ast.Name) and not isinstance(child.ctx, ast.Load):
+                written.setdefault(child.id, set()).add(index)
+    shared = []
+    for name, where in written.items():
+        users = {k for k, part in enumerate(parts) if name in query.names_read(part)} | where
+        if name not in variables and len(users) > 1:
+            shared.append(name)
+    return shared

@@ -1,0 +1,113 @@
+"""`fuse`: nested loops into one loop over all their iterations."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from astile.analysis import affine
+from astile.errors import ScheduleError
+from astile.ir import nodes, query
+from astile.ir.program import Program
+from astile.rewrites.reorder import nest_between
+from astile.rewrites.result import Editor, Rewritten, check_replaceable, range_call
+from astile.rewrites.split import trip_count, value_at
+
+
+def fuse(program: Program, loops: Sequence[int]) -> Rewritten:
+    """Make one loop of nested loops; it runs their iterations in the same order.
+
+    For two loops beside each other see `merge`.
+
+    Args:
+        program: the program before.
+        loops: identities of the loops, outermost first, each the only statement of the one
+            before.
+
+    Raises:
+        ScheduleError: when the loops are not nested that way, or an inner trip count depends on
+            an outer loop.
+
+    Before:
+        for i in range(n):
+            for j in range(4):
+                y[i, j] = x[i, j]
+
+    After ``fuse(i, j)``:
+        for i_j_fused in range(n * 4):
+            y[i_j_fused // 4, i_j_fused % 4] = x[i_j_fused // 4, i_j_fused % 4]
+    """
+    edit = Editor(program)
+    wanted = [edit.loop(each) for each in loops]
+    if len(wanted) < 2:
+        raise ScheduleError("name two or more loops", code="schedule.bad-loops")
+    _check(edit, wanted)
+    headers = [edit.header(each) for each in wanted]
+    counts = [trip_count(each).expression() for each in headers]
+    variable = edit.fresh_name("_".join([each.variable for each in headers] + ["fused"]))
+    values: dict[str, ast.expr] = {}
+    rest: ast.expr = nodes.name(variable)
+    for header, count in zip(reversed(headers), reversed(counts), strict=True):
+        outermost = header is headers[0]
+        digit = rest if outermost else _binary(rest, ast.Mod, count)
+        values[header.variable] = value_at(header, affine.of(digit))
+        if not outermost:
+            rest = _binary(rest, ast.FloorDiv, count)
+    total = counts[0]
+    for count in counts[1:]:
+        total = affine.of(
+            nodes.binary(nodes.clone(total), ast.Mult, nodes.clone(count))
+        ).expression()
+    body: list[ast.stmt] = [nodes.substitute(each, values) for each in wanted[-1].body]
+    fused = edit.new_loop(variable, range_call(nodes.const(0), total), body, wanted[0])
+    for loop, header in zip(wanted, headers, strict=True):
+        edit.forget(loop, f"`fuse` made {variable} of {header.variable} and others")
+    edit.replace(wanted[0], [fused])
+    return edit.finish([fused])
+
+
+def _binary(left: ast.expr, operator: type[ast.operator], right: ast.expr) -> ast.expr:
+    return nodes.binary(nodes.clone(left), operator, nodes.clone(right))
+
+
+def _check(edit: Editor, wanted: Sequence[ast.For]) -> None:
+    spine = nest_between(edit, wanted)
+    if [id(each) for each in spine] != [id(each) for each in wanted]:
+        raise ScheduleError(
+            "the loops must be given outermost first, with no other loop or guard between them",
+            code="schedule.not-nested",
+            span=edit.span(wanted[-1]),
+            hints=["reorder them next to each other, outermost first"],
+        )
+    outer: set[str] = set()
+    for loop in wanted:
+        header = edit.header(loop)
+        check_replaceable(edit, loop, header)
+        if header.kind != "range":
+            raise ScheduleError(
+                f"{header.variable} is already {header.kind}",
+                code="schedule.already-bound",
+                span=edit.span(loop),
+                hints=["fuse the loops first, then bind the fused loop"],
+            )
+        depends = outer & (query.names(header.start) | query.names(header.stop))
+        if depends:
+            raise ScheduleError(
+                f"the range of {header.variable} depends on {', '.join(sorted(depends))}",
+                code="schedule.bad-bounds",
+                span=edit.span(loop),
+            )
+        if not query.integer(header.step):
+            raise ScheduleError(
+                f"the step of {header.variable} is no literal",
+                code="schedule.not-counted",
+                span=edit.span(loop),
+            )
+        outer.add(header.variable)
+        if loop is not wanted[-1] and len(loop.body) != 1:
+            raise ScheduleError(
+                f"another statement stands beside the loop inside {header.variable}",
+                code="schedule.not-perfect-nest",
+                span=edit.span(loop.body[0]),
+                hints=["`distribute` the outer loop first"],
+            )

@@ -1,0 +1,212 @@
+"""What a rewrite returns, and the steps that several rewrites share."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from astile.errors import ScheduleError
+from astile.ir import nodes, query
+from astile.ir.program import Program
+from astile.ir.query import Header, Place
+from astile.source import Span
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """The new program and the loops that a user may want to name next.
+
+    Args:
+        program: the program after the rewrite.
+        loops: identities of the loops made or changed, outermost first.
+    """
+
+    program: Program
+    loops: tuple[int, ...] = ()
+
+
+class Editor:
+    """A cloned program that one rewrite edits, and the identities it hands out.
+
+    Args:
+        program: the program before; it is not changed.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.before = program
+        self.program = program.cloned()
+        self._next_loop = program.next_loop
+        self._gone = dict(program.gone)
+        self._names: set[str] = set()
+
+    @property
+    def function(self) -> ast.FunctionDef:
+        """The tree that may be edited."""
+        return self.program.function
+
+    def loop(self, identity: int) -> ast.For:
+        """The loop with an identity.
+
+        Raises:
+            ScheduleError: when it is gone.
+        """
+        found = self.program.loop(identity)
+        if found is None:
+            became = self._gone.get(identity, "it is no longer in the program")
+            raise ScheduleError(f"this loop is gone: {became}", code="schedule.loop-gone")
+        return found
+
+    def header(self, loop: ast.For) -> Header:
+        """The header of a loop.
+
+        Raises:
+            ScheduleError: when the loop does not count over a range.
+        """
+        found = query.header(loop)
+        if found is None:
+            raise ScheduleError(
+                "this loop does not count over a range",
+                code="schedule.not-counted",
+                span=self.span(loop),
+                hints=["write it as `for i in range(...)`"],
+            )
+        return found
+
+    def place(self, statement: ast.stmt) -> Place:
+        """Where a statement stands."""
+        found = query.find_place(self.function, statement)
+        assert found is not None, "the statement is not in the program that is edited"
+        return found
+
+    def span(self, node: ast.AST) -> Span | None:
+        """The place in the user's file that a node came from."""
+        return self.program.source.span(node)
+
+    def fresh_name(self, wanted: str) -> str:
+        """A free name, taken from now on."""
+        result = self.program.fresh_name(wanted, self._names)
+        self._names.add(result)
+        return result
+
+    def new_loop(
+        self,
+        variable: str,
+        iterator: ast.expr,
+        body: Sequence[ast.stmt],
+        like: ast.For | None = None,
+    ) -> ast.For:
+        """A loop with an identity of its own, at the user's place of the loop it is made from."""
+        loop = nodes.for_loop(variable, iterator, body, self._next_loop)
+        self._next_loop += 1
+        return loop if like is None else nodes.copy_place(like, loop)
+
+    def renumber(self, body: Iterable[ast.stmt]) -> None:
+        """Give all loops of a copied body identities of their own."""
+        for statement in body:
+            for loop in query.loops(statement):
+                nodes.set_loop_id(loop, self._next_loop)
+                self._next_loop += 1
+
+    def replace(self, statement: ast.stmt, by: Sequence[ast.stmt]) -> None:
+        """Put statements in the place of one."""
+        place = self.place(statement)
+        place.block[place.index : place.index + 1] = by
+
+    def forget(self, loop: ast.For, became: str) -> None:
+        """Record what became of a loop that this rewrite removes."""
+        identity = nodes.loop_id(loop)
+        if identity is not None:
+            self._gone[identity] = became
+
+    def finish(self, loops: Iterable[ast.For] = ()) -> Rewritten:
+        """The edited program, with the identities of the loops to hand to the user."""
+        program = replace(self.program, next_loop=self._next_loop, gone=self._gone)
+        identities = tuple(
+            identity for each in loops if (identity := nodes.loop_id(each)) is not None
+        )
+        return Rewritten(program, identities)
+
+
+def range_call(
+    start: ast.expr, stop: ast.expr, step: ast.expr | None = None, kind: str = "range"
+) -> ast.Call:
+    """``kind(start, stop, step)`` with what is 0 or 1 by default left out."""
+    stepped = step is not None and not query.is_constant(step, 1)
+    if stepped:
+        assert step is not None
+        return nodes.call(kind, [nodes.clone(start), nodes.clone(stop), nodes.clone(step)])
+    if query.is_constant(start, 0):
+        return nodes.call(kind, [nodes.clone(stop)])
+    return nodes.call(kind, [nodes.clone(start), nodes.clone(stop)])
+
+
+def is_guard(statement: ast.stmt) -> bool:
+    """Whether this is a guard that a rewrite made: an `if` without `else` and without a place."""
+    return (
+        isinstance(statement, ast.If) and not statement.orelse and not hasattr(statement, "lineno")
+    )
+
+
+def conditions(statement: ast.If) -> list[ast.expr]:
+    """The conditions that a guard joins with `and`."""
+    test = statement.test
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        return list(test.values)
+    return [test]
+
+
+def check_replaceable(edit: Editor, loop: ast.For, header: Header) -> None:
+    """Refuse to replace a loop variable that the body assigns, or that is read after the loop.
+
+    Raises:
+        ScheduleError: showing the place.
+    """
+    variable = header.variable
+    for statement in loop.body:
+        for child in query.preorder(statement):
+            if (
+                isinstance(child, ast.Name)
+                and child.id == variable
+                and not isinstance(child.ctx, ast.Load)
+            ):
+                raise ScheduleError(
+                    f"the body of the loop over {variable} assigns {variable} itself",
+                    code="schedule.variable-assigned",
+                    span=edit.span(child),
+                    hints=["use another name inside the loop"],
+                )
+    outside = _read_outside(edit.function.body, variable)
+    if outside is not None:
+        raise ScheduleError(
+            f"{variable} is read outside of the loops over it, where it holds their last value",
+            code="schedule.variable-live",
+            span=edit.span(outside),
+            hints=["store the value in a variable of its own inside the loop"],
+        )
+
+
+def _read_outside(body: Sequence[ast.stmt], variable: str) -> ast.Name | None:
+    for statement in body:
+        if isinstance(statement, ast.For) and variable in query.names_written(statement.target):
+            found = _name_in(statement.iter, variable)
+        elif query.bodies(statement):
+            inner = [_read_outside(each, variable) for each in query.bodies(statement)]
+            own = [_name_in(each, variable) for each in _expressions(statement)]
+            found = next((each for each in [*own, *inner] if each is not None), None)
+        else:
+            found = _name_in(statement, variable)
+        if found is not None:
+            return found
+    return None
+
+
+def _expressions(statement: ast.stmt) -> list[ast.expr]:
+    return [each for each in ast.iter_child_nodes(statement) if isinstance(each, ast.expr)]
+
+
+def _name_in(root: ast.AST, variable: str) -> ast.Name | None:
+    for child in ast.walk(root):
+        if isinstance(child, ast.Name) and child.id == variable and isinstance(child.ctx, ast.Load):
+            return child
+    return None

@@ -1,0 +1,252 @@
+"""`split`: one loop into two or more, the inner ones of literal length."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from math import prod
+
+from astile.analysis import affine
+from astile.analysis.affine import Affine
+from astile.analysis.context import Context
+from astile.errors import ScheduleError
+from astile.ir import nodes, query
+from astile.ir.printer import print_expression
+from astile.ir.program import Program
+from astile.ir.query import Header
+from astile.rewrites.result import Editor, Rewritten, check_replaceable, range_call
+
+TAILS = ("guard", "cut", "perfect")
+
+
+def split(
+    program: Program,
+    loop: int,
+    factors: Sequence[int | None],
+    names: Sequence[str] | None = None,
+    tail: str = "guard",
+) -> Rewritten:
+    """Split one loop into a nest of loops that runs the same iterations in the same order.
+
+    Args:
+        program: the program before.
+        loop: identity of the loop.
+        factors: trip counts of the new loops, outermost first; one of them may be None and is
+            then as large as needed.
+        names: variables of the new loops; ``i_0``, ``i_1``, ... by default.
+        tail: what happens to a rest that does not fill the factors: ``"guard"`` (an `if` around
+            the body), ``"cut"`` (a loop of its own after the main nest), ``"perfect"`` (there is
+            none, which is proved).
+
+    Raises:
+        ScheduleError: for bad factors, names or tail, a loop that is bound or not counted, and
+            for ``tail="perfect"`` where a rest cannot be excluded.
+
+    Before:
+        for i in range(n):
+            y[i] = x[i]
+
+    After ``split(i, [None, 16])``:
+        for i_0 in range((n + 15) // 16):
+            for i_1 in range(16):
+                if i_0 * 16 + i_1 < n:
+                    y[i_0 * 16 + i_1] = x[i_0 * 16 + i_1]
+    """
+    edit = Editor(program)
+    node = edit.loop(loop)
+    header = edit.header(node)
+    _check(edit, node, header, factors, names, tail)
+    check_replaceable(edit, node, header)
+    variables = (
+        [edit.fresh_name(f"{header.variable}_{k}") for k in range(len(factors))]
+        if names is None
+        else list(names)
+    )
+    count = trip_count(header)
+    rest = _rest(edit, node, count, factors) if tail != "guard" else None
+    if tail == "perfect" and rest != affine.constant(0):
+        raise _imperfect(edit, node, count, factors)
+    extents = _extents(edit, node, count, factors, round_up=tail == "guard")
+    loops, main = _nest(edit, node, header, variables, extents, guarded=tail == "guard")
+    result = [main]
+    if tail == "cut" and rest != affine.constant(0):
+        result.append(_tail_loop(edit, node, header, count, prod(_given(factors))))
+    edit.forget(node, f"`split` replaced {header.variable} by {', '.join(variables)}")
+    edit.replace(node, result)
+    return edit.finish(loops)
+
+
+def trip_count(header: Header) -> Affine:
+    """How often a loop runs, when it runs at all: the number of values of its range."""
+    step = query.integer(header.step)
+    assert step
+    start, stop = affine.of(header.start), affine.of(header.stop)
+    if step > 0:
+        return affine.floor_div(stop - start + (step - 1), step)
+    return affine.floor_div(start - stop + (-step - 1), -step)
+
+
+def _given(factors: Sequence[int | None]) -> list[int]:
+    return [each for each in factors if each is not None]
+
+
+def _check(
+    edit: Editor,
+    node: ast.For,
+    header: Header,
+    factors: Sequence[int | None],
+    names: Sequence[str] | None,
+    tail: str,
+) -> None:
+    place = edit.span(node)
+    if tail not in TAILS:
+        raise ScheduleError(
+            f"tail={tail!r} is none of {', '.join(map(repr, TAILS))}", code="schedule.bad-tail"
+        )
+    if len(factors) < 2 or sum(each is None for each in factors) > 1:
+        raise ScheduleError(
+            "factors must be two or more, at most one of them None",
+            code="schedule.bad-factor",
+            hints=["write `factors=[None, 16]`"],
+        )
+    for each in factors:
+        if each is not None and (isinstance(each, bool) or not isinstance(each, int) or each < 1):
+            raise ScheduleError(
+                f"the factor {each!r} is no positive integer",
+                code="schedule.bad-factor",
+                hints=["write `factors=[None, 16]`"],
+            )
+    if tail == "cut" and factors[0] is not None:
+        raise ScheduleError(
+            'tail="cut" needs None as the first factor',
+            code="schedule.bad-factor",
+            hints=["write `factors=[None, 16]`"],
+        )
+    if not query.integer(header.step):
+        raise ScheduleError(
+            f"the step of {header.variable} is no literal", code="schedule.not-counted", span=place
+        )
+    if header.kind != "range":
+        raise ScheduleError(
+            f"{header.variable} is already {header.kind}",
+            code="schedule.already-bound",
+            span=place,
+            hints=["split the loop first, then bind the loops that come of it"],
+        )
+    if names is not None:
+        check_names(edit, names, len(factors))
+
+
+def check_names(edit: Editor, names: Sequence[str], count: int) -> None:
+    """Refuse names of new loops that are no free identifiers.
+
+    Raises:
+        ScheduleError: naming the first that cannot be used.
+    """
+    if len(names) != count or len(set(names)) != count:
+        raise ScheduleError(
+            f"{count} different names are needed, got {list(names)!r}", code="schedule.bad-name"
+        )
+    for each in names:
+        if not isinstance(each, str) or not each.isidentifier() or edit.fresh_name(each) != each:
+            raise ScheduleError(
+                f"the name {each!r} cannot be used: it is taken or no identifier",
+                code="schedule.bad-name",
+            )
+
+
+def _extents(
+    edit: Editor,
+    node: ast.For,
+    count: Affine,
+    factors: Sequence[int | None],
+    *,
+    round_up: bool,
+) -> list[ast.expr]:
+    """The trip counts of the new loops."""
+    inner = prod(_given(factors))
+    if None not in factors:
+        short = affine.constant(inner) - count
+        at = Context.at(edit.program, node)
+        enough = nodes.compare(short.expression(), ast.GtE, nodes.const(0))
+        if (short.value is not None and short.value < 0) or not at.implies(enough):
+            raise ScheduleError(
+                f"the factors make {inner} iterations, the loop has "
+                f"{print_expression(count.expression())}",
+                code="schedule.bad-factor",
+                span=edit.span(node),
+                hints=["write None for the factor that grows with the loop"],
+            )
+    outer = affine.floor_div(count + (inner - 1 if round_up else 0), inner)
+    return [outer.expression() if each is None else nodes.const(each) for each in factors]
+
+
+def _rest(edit: Editor, node: ast.For, count: Affine, factors: Sequence[int | None]) -> Affine:
+    """How many iterations are left over after the main nest."""
+    inner = prod(_given(factors))
+    rest = affine.modulo(count, inner) if None in factors else count - inner
+    if rest.value is None:
+        none_left = nodes.compare(rest.expression(), ast.Eq, nodes.const(0))
+        if Context.at(edit.program, node).implies(none_left):
+            return affine.constant(0)
+    return rest
+
+
+def _imperfect(
+    edit: Editor, node: ast.For, count: Affine, factors: Sequence[int | None]
+) -> ScheduleError:
+    inner = prod(_given(factors))
+    text = print_expression(count.expression())
+    return ScheduleError(
+        f"the loop runs {text} times, which is not known to be a multiple of {inner}",
+        code="schedule.not-perfect",
+        span=edit.span(node),
+        hints=['use tail="guard" or tail="cut"'],
+    )
+
+
+def value_at(header: Header, trip: Affine) -> ast.expr:
+    """The loop variable's value in a trip counted from 0."""
+    step = query.integer(header.step)
+    assert step
+    return (affine.of(header.start) + trip * step).expression()
+
+
+def _nest(
+    edit: Editor,
+    node: ast.For,
+    header: Header,
+    variables: Sequence[str],
+    extents: Sequence[ast.expr],
+    *,
+    guarded: bool,
+) -> tuple[list[ast.For], ast.For]:
+    trip = affine.constant(0)
+    for variable, extent in zip(variables, extents, strict=True):
+        length = affine.of(extent).value
+        # the first extent scales nothing, so that it may be symbolic
+        trip = (trip * (length or 1) if trip.terms else trip) + affine.variable(variable)
+    value = value_at(header, trip)
+    body: list[ast.stmt] = [nodes.substitute(each, {header.variable: value}) for each in node.body]
+    if guarded:
+        step = query.integer(header.step)
+        assert step
+        operator = ast.Lt if step > 0 else ast.Gt
+        body = [nodes.if_then(nodes.compare(value, operator, nodes.clone(header.stop)), body)]
+    loops: list[ast.For] = []
+    for variable, extent in reversed(list(zip(variables, extents, strict=True))):
+        iterator = range_call(nodes.const(0), extent)
+        loops.insert(0, edit.new_loop(variable, iterator, loops[:1] or body, node))
+    return loops, loops[0]
+
+
+def _tail_loop(edit: Editor, node: ast.For, header: Header, count: Affine, inner: int) -> ast.For:
+    """The loop over what the main nest leaves, under the variable's own name."""
+    done = affine.floor_div(count, inner) * inner
+    runs = nodes.compare(count.expression(), ast.GtE, nodes.const(0))
+    if not Context.at(edit.program, node).implies(runs):  # else n // 16 * 16 may be below 0
+        done = affine.atom(nodes.call("max", [nodes.const(0), done.expression()]))
+    body = nodes.clone_body(node.body)
+    edit.renumber(body)
+    iterator = range_call(value_at(header, done), header.stop, header.step)
+    return edit.new_loop(header.variable, iterator, body, node)

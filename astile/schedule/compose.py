@@ -1,0 +1,234 @@
+"""Recipes made only of primitives: each is an ordinary function of a `Schedule`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from astile.diagnostics import did_you_mean
+from astile.errors import ScheduleError
+from astile.ir import query
+from astile.ir.program import Program
+from astile.ir.stages import Stage
+from astile.schedule import select
+from astile.schedule.select import Loop
+
+if TYPE_CHECKING:
+    from astile.schedule.schedule import Schedule
+
+#: Sizes of the tiles that bare `@tile` makes, outermost loop first.
+_CUDA_TILE = (16, 16)
+_CPU_TILE = (32, 128)
+_BLOCKS = ("blockIdx.y", "blockIdx.x")
+_THREADS = ("threadIdx.y", "threadIdx.x")
+
+
+def tile(
+    s: Schedule,
+    loops: Sequence[Loop | str],
+    sizes: Sequence[int],
+    names: Sequence[str] | None = None,
+    tail: str = "guard",
+    *,
+    unsafe: bool = False,
+) -> tuple[Loop, ...]:
+    """Split each loop by its size and put all outer loops outside all inner ones.
+
+    Args:
+        s: the schedule.
+        loops: nested loops, outermost first.
+        sizes: trip counts of the inner loops.
+        names: variables of the new loops: all outer ones, then all inner ones.
+        tail: as for `split`.
+        unsafe: take the steps without a proof.
+
+    Raises:
+        ScheduleError: as `split` and `reorder`, or when sizes or names do not match the loops.
+    """
+    count = len(loops)
+    if len(sizes) != count or (names is not None and len(names) != 2 * count):
+        raise ScheduleError(
+            f"tile needs one size for each of the {count} loops, and two names for each or none",
+            code="schedule.bad-factor",
+        )
+    handles = [Loop(s, select.find_loop(s.program, each)) for each in loops]
+    outer: list[Loop] = []
+    inner: list[Loop] = []
+    for k, (loop, size) in enumerate(zip(handles, sizes, strict=True)):
+        pair = None if names is None else [names[k], names[count + k]]
+        made = s.split(loop, [None, size], names=pair, tail=tail, unsafe=unsafe)
+        outer.append(made[0])
+        inner.append(made[1])
+    if count > 1:
+        s.reorder(*outer, *inner, unsafe=unsafe)
+    return (*outer, *inner)
+
+
+def auto(s: Schedule, tiles: Mapping[str, int] | None = None, target: str = "cpu") -> None:
+    """The schedule of `@tile` and `@tile(i=16, j=16)`.
+
+    Tiles the loops of the last stage, computes the stages before it inside a tile where that is
+    legal, keeps what then fits a tile out of slow memory, and runs tiles in parallel.
+
+    Args:
+        s: the schedule; steps are added to it.
+        tiles: loop name -> size of its tiles, for loops of the last stage; None lets astile
+            choose, and then leaves out what is not legal.
+        target: ``"cpu"``, ``"python"``, ``"cuda"`` or ``"emulate"``.
+
+    Raises:
+        ScheduleError: when named loops are not there, or tiling them is not legal.
+    """
+    on_gpu = target in ("cuda", "emulate")
+    if tiles is not None:
+        outer, inner = _tiled_by_name(s, tiles)
+    else:
+        found = _tiled_by_rule(s, _CUDA_TILE if on_gpu else _CPU_TILE)
+        if found is None:
+            return
+        outer, inner = found
+    staged = _interleave(s, outer[-1], "shared" if on_gpu else "local")
+    if on_gpu:
+        _bind(s, outer, inner, staged)
+    else:
+        _attempt(lambda: s.parallel(outer[0]))
+
+
+def _attempt(step: Callable[[], object]) -> bool:
+    """Whether a step was legal; an illegal one leaves the schedule as it was."""
+    try:
+        step()
+    except ScheduleError:
+        return False
+    return True
+
+
+def _tiled_by_name(
+    s: Schedule, tiles: Mapping[str, int]
+) -> tuple[tuple[Loop, ...], tuple[Loop, ...]]:
+    every = select.counted_loops(s.program)
+    nests: list[list[ast.For]] = []
+    for statement in s.program.function.body:
+        inside = [each for each in query.loops(statement) if any(each is e for e in every)]
+        if inside:
+            nests.append(inside)
+    for nest in reversed(nests):
+        named = {h.variable: each for each in nest if (h := query.header(each)) is not None}
+        if set(tiles) <= set(named):
+            order = [each for each in nest if (h := query.header(each)) and h.variable in tiles]
+            break
+    else:
+        raise _no_such_tiles(tiles, nests)
+    handles = [_handle(s, each) for each in order if named[_variable(each)] is each]
+    sizes = [tiles[each.var] for each in handles]
+    made = tile(s, handles, sizes)
+    return made[: len(handles)], made[len(handles) :]
+
+
+def _variable(loop: ast.For) -> str:
+    header = query.header(loop)
+    assert header is not None
+    return header.variable
+
+
+def _handle(s: Schedule, loop: ast.For) -> Loop:
+    return next(each for each in s.loops() if s.program.loop(each.identity) is loop)
+
+
+def _no_such_tiles(tiles: Mapping[str, int], nests: Sequence[Sequence[ast.For]]) -> ScheduleError:
+    names = [_variable(each) for nest in nests for each in nest]
+    unknown = [each for each in tiles if each not in names]
+    if not unknown:
+        return ScheduleError(
+            f"no single nest has loops named {', '.join(tiles)}", code="schedule.no-such-loop"
+        )
+    near = did_you_mean(unknown[0], names)
+    known = "loops here: " + (", ".join(dict.fromkeys(names)) or "none")
+    return ScheduleError(
+        f"no loop named {unknown[0]!r}",
+        code="schedule.no-such-loop",
+        hints=[near, known] if near else [known],
+    )
+
+
+def _tiled_by_rule(
+    s: Schedule, sizes: Sequence[int]
+) -> tuple[tuple[Loop, ...], tuple[Loop, ...]] | None:
+    """Tile the outer parallel loops of the last nest, if it has any; None when it has not."""
+    nests = [each for each in s.program.function.body if isinstance(each, ast.For)]
+    if not nests:
+        return None
+    band = [each for each in _perfect_band(nests[-1]) if _is_parallel(s, each)][: len(sizes)]
+    while band:
+        handles = [_handle(s, each) for each in band]
+        trial = s.copy()
+        moved = [Loop(trial, each.identity) for each in handles]
+        if _attempt(lambda moved=moved, trial=trial: tile(trial, moved, sizes[-len(moved) :])):
+            made = tile(s, handles, sizes[-len(handles) :])
+            return made[: len(handles)], made[len(handles) :]
+        band.pop()
+    return None
+
+
+def _perfect_band(loop: ast.For) -> list[ast.For]:
+    """The loops that stand alone in each other from the outermost one on."""
+    band = [loop]
+    while isinstance(only := query.only_statement(band[-1].body), ast.For):
+        band.append(only)
+    return [each for each in band if query.header(each) is not None]
+
+
+def _is_parallel(s: Schedule, loop: ast.For) -> bool:
+    trial = s.copy()
+    return _attempt(lambda: trial.parallel(Loop(trial, _handle(s, loop).identity)))
+
+
+def _interleave(s: Schedule, loop: Loop, scope: str) -> list[str]:
+    """Compute what can be inside a loop, last producer first; the arrays now kept in `scope`."""
+    staged = []
+    for stage in reversed(s.stages()):
+        inside = {each.name for each in loop.stages}
+        if stage.name in inside or not stage.array.isidentifier():
+            continue
+        if _attempt(lambda stage=stage: s.compute_at(stage, loop)) and _attempt(
+            lambda stage=stage: s.set_scope(stage.array, scope)
+        ):
+            staged.append(f"{stage.array}_{scope}")
+    return staged
+
+
+def _bind(s: Schedule, outer: Sequence[Loop], inner: Sequence[Loop], staged: Sequence[str]) -> None:
+    """Bind tile loops to blocks, and the loops inside a tile to threads."""
+    blocks, threads = _BLOCKS[-len(outer) :], _THREADS[-len(inner) :]
+    for loop, axis in zip(outer, blocks, strict=True):
+        if not _attempt(lambda loop=loop, axis=axis: s.bind(loop, axis)):
+            return
+    for loop, axis in zip(inner, threads, strict=True):
+        _attempt(lambda loop=loop, axis=axis: s.bind(loop, axis))
+    for array in staged:
+        for stage in s.stages():
+            if stage.array != array:
+                continue
+            own = [each for each in s.loops(stage) if each not in outer][: len(threads)]
+            for loop, axis in zip(own, threads, strict=False):
+                _attempt(lambda loop=loop, axis=axis: s.bind(loop, axis))
+
+
+def position_in(program: Program, loop: int, stage: Stage) -> int:
+    """The position in a loop's body of the first statement that holds part of a stage.
+
+    Raises:
+        ScheduleError: when the stage is not inside the loop.
+    """
+    node = select.loop_node(program, loop)
+    every = list(query.statements(program.function))
+    wanted = {id(every[position]) for position in stage.positions}
+    for position, statement in enumerate(node.body):
+        if any(id(each) in wanted for each in query.statements(statement)):
+            return position
+    raise ScheduleError(
+        f"{stage.name} is not computed inside this loop",
+        code="schedule.not-nested",
+        span=program.source.span(node),
+    )

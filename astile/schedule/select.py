@@ -1,0 +1,247 @@
+"""Names that users give -> loops and stages of the current program."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from astile.diagnostics import did_you_mean
+from astile.errors import ScheduleError
+from astile.ir import nodes, query
+from astile.ir.program import Program
+from astile.ir.stages import Stage, stages
+
+if TYPE_CHECKING:
+    from astile.schedule.schedule import Schedule
+
+#: Wherever a loop or a stage is asked for: a handle, or a name.
+LoopLike = "Loop | str"
+
+
+class Loop:
+    """A handle on a loop; it stays valid as long as the loop is in the program.
+
+    Args:
+        schedule: the schedule it belongs to.
+        identity: identity of the loop.
+    """
+
+    def __init__(self, schedule: Schedule, identity: int) -> None:
+        self._schedule = schedule
+        self.identity = identity
+
+    def _node(self) -> ast.For:
+        return loop_node(self._schedule.program, self.identity)
+
+    @property
+    def var(self) -> str:
+        """The loop's variable."""
+        header = query.header(self._node())
+        assert header is not None
+        return header.variable
+
+    @property
+    def name(self) -> str:
+        """A name that finds this loop now: its variable when unique, else ``i#1``."""
+        return loop_name(self._schedule.program, self.identity)
+
+    @property
+    def line(self) -> int | None:
+        """Line of the `for` in the user's file; None for a loop that astile made."""
+        line = getattr(self._node(), "lineno", None)
+        return line if isinstance(line, int) else None
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The stages with a statement inside the loop."""
+        function = self._schedule.program.function
+        inside = {id(each) for each in query.statements(self._node())}
+        every = list(query.statements(function))
+        return tuple(
+            stage
+            for stage in stages(function)
+            if any(id(every[position]) in inside for position in stage.positions)
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Loop) and (self._schedule, self.identity) == (
+            other._schedule,
+            other.identity,
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.identity)
+
+    def __repr__(self) -> str:
+        gone = self._schedule.program.loop(self.identity) is None
+        return f"<Loop {'gone' if gone else self.name}>"
+
+
+def counted_loops(program: Program) -> list[ast.For]:
+    """All loops over ranges, in program order."""
+    return [each for each in query.loops(program.function) if query.header(each) is not None]
+
+
+def loop_node(program: Program, identity: int) -> ast.For:
+    """The loop with an identity.
+
+    Raises:
+        ScheduleError: when it is gone, saying where it went.
+    """
+    found = program.loop(identity)
+    if found is None:
+        became = program.gone.get(identity, "it is not in the program")
+        raise ScheduleError(f"this loop is gone: {became}", code="schedule.loop-gone")
+    return found
+
+
+def loop_name(program: Program, identity: int) -> str:
+    """A name that finds the loop: its variable when unique, else ``i#k``."""
+    node = loop_node(program, identity)
+    variable = _variable(node)
+    same = [each for each in counted_loops(program) if _variable(each) == variable]
+    return variable if len(same) == 1 else f"{variable}#{[e is node for e in same].index(True)}"
+
+
+def _variable(loop: ast.For) -> str:
+    header = query.header(loop)
+    assert header is not None
+    return header.variable
+
+
+def find_loop(program: Program, wanted: Loop | str) -> int:
+    """The identity of the loop that a handle or name means.
+
+    Args:
+        program: the current program.
+        wanted: a handle, ``"i"``, ``"conv.i"`` or ``"i#1"``.
+
+    Raises:
+        ScheduleError: when there is none, or more than one.
+    """
+    if isinstance(wanted, Loop):
+        loop_node(program, wanted.identity)
+        return wanted.identity
+    if not isinstance(wanted, str):
+        raise ScheduleError(
+            f"a loop is named by a handle or a string, not {wanted!r}", code="schedule.bad-loops"
+        )
+    found = _matching(program, wanted)
+    if len(found) == 1:
+        identity = nodes.loop_id(found[0])
+        assert identity is not None
+        return identity
+    if found:
+        names = [
+            loop_name(program, identity)
+            for each in found
+            if (identity := nodes.loop_id(each)) is not None
+        ]
+        owners = [
+            f"{s.name}.{wanted}"
+            for s in stages(program.function)
+            if "." not in wanted and len(_of_stage(program, s, wanted)) == 1
+        ]
+        raise ScheduleError(
+            f"{len(found)} loops are named {wanted!r}",
+            code="schedule.ambiguous-loop",
+            span=program.source.span(found[1]),
+            label="one of them",
+            hints=["write " + " or ".join(map(repr, owners or names))],
+        )
+    raise _no_such_loop(program, wanted)
+
+
+def _matching(program: Program, wanted: str) -> list[ast.For]:
+    stage_name, dot, variable = wanted.rpartition(".")
+    if dot:
+        return _of_stage(program, find_stage(program, stage_name), variable)
+    variable, hash_sign, number = wanted.partition("#")
+    found = [each for each in counted_loops(program) if _variable(each) == variable]
+    if hash_sign:
+        return found[int(number) : int(number) + 1] if number.isdecimal() else []
+    return found
+
+
+def _of_stage(program: Program, stage: Stage, variable: str) -> list[ast.For]:
+    variable, hash_sign, number = variable.partition("#")
+    found = [each for each in loops_of(program, stage) if _variable(each) == variable]
+    return found[int(number) : int(number) + 1] if hash_sign and number.isdecimal() else found
+
+
+def loops_of(program: Program, stage: Stage) -> list[ast.For]:
+    """The loops around the statements of a stage, in program order."""
+    every = list(query.statements(program.function))
+    around: list[ast.For] = []
+    for position in stage.positions:
+        place = query.find_place(program.function, every[position])
+        assert place is not None
+        around += [each for each in place.loops if not any(each is a for a in around)]
+    return [each for each in counted_loops(program) if any(each is a for a in around)]
+
+
+def _no_such_loop(program: Program, wanted: str) -> ScheduleError:
+    names = [_variable(each) for each in counted_loops(program)]
+    near = did_you_mean(wanted, names)
+    gone = [text for text in program.gone.values() if f"replaced {wanted} by" in text]
+    hints = [near] if near else []
+    hints.append("loops here: " + (", ".join(dict.fromkeys(names)) or "none"))
+    return ScheduleError(
+        f"no loop named {wanted!r}", code="schedule.no-such-loop", hints=hints, notes=gone[-1:]
+    )
+
+
+def find_stage(program: Program, wanted: Stage | str) -> Stage:
+    """The stage that a name means.
+
+    Raises:
+        ScheduleError: when there is none, or several write the array.
+    """
+    every = stages(program.function)
+    name = wanted if isinstance(wanted, str) else wanted.name
+    exact = [each for each in every if each.name == name]
+    if exact:
+        return exact[0]
+    same_array = [each.name for each in every if each.array == name]
+    if same_array:
+        raise ScheduleError(
+            f"{len(same_array)} stages write {name!r}",
+            code="schedule.ambiguous-stage",
+            hints=["write " + " or ".join(map(repr, same_array))],
+        )
+    names = [each.name for each in every]
+    near = did_you_mean(str(name), names)
+    hints = [near] if near else []
+    hints.append("stages here: " + (", ".join(names) or "none"))
+    raise ScheduleError(f"no stage named {name!r}", code="schedule.no-such-stage", hints=hints)
+
+
+def stage_or_loop(program: Program, wanted: Stage | Loop | str) -> Stage:
+    """A stage by name, or all statements inside a loop as one stage.
+
+    Raises:
+        ScheduleError: when neither a stage nor a loop has this name.
+    """
+    if isinstance(wanted, Stage):
+        return find_stage(program, wanted)
+    if isinstance(wanted, str):
+        known = {each.name for each in stages(program.function)}
+        known |= {each.array for each in stages(program.function)}
+        if wanted in known or not _matching_or_none(program, wanted):
+            return find_stage(program, wanted)
+    node = loop_node(program, find_loop(program, wanted))
+    inside = {id(each) for each in query.statements(node)}
+    every = list(query.statements(program.function))
+    positions = tuple(
+        k for k, each in enumerate(every) if id(each) in inside and not query.bodies(each)
+    )
+    arrays = query.written_arrays(node) or sorted(query.names_written(node))
+    name = wanted if isinstance(wanted, str) else wanted.name
+    return Stage(name, arrays[-1], positions)
+
+
+def _matching_or_none(program: Program, wanted: str) -> list[ast.For]:
+    try:
+        return _matching(program, wanted)
+    except ScheduleError:
+        return []
