@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from astile.errors import ArgumentError, AstileError, InternalError
+from astile.errors import ArgumentError, AstileError, InternalError, LoweringError
 
 #: Relative difference that is accepted where bits need not agree, by size of one real number.
 _RELATIVE = {2: 4e-3, 4: 2e-5, 8: 1e-11}
@@ -26,11 +26,13 @@ class Candidate:
         label: ``"step 2: s.split('i', ...)"`` or ``"target cpu"``.
         run: takes parameter -> argument, changes arrays in place, returns what the kernel returns.
         exact: whether every bit has to agree.
+        optional: whether it may be unable to run this program, which is then noted.
     """
 
     label: str
     run: Call
     exact: bool
+    optional: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,11 +91,18 @@ def compare(
     Raises:
         InternalError: at the first divergence, naming the candidate and the cell.
         ArgumentError: when an argument cannot be copied.
+        LoweringError: when a target that has to run this program cannot.
     """
     expected, took = _run(plain, arguments, ignored)
     rows = [Row("plain function", "reference", 0.0, took)]
     for candidate in candidates:
-        found, took = _run_candidate(candidate, arguments, ignored)
+        try:
+            found, took = _run_candidate(candidate, arguments, ignored)
+        except LoweringError as error:
+            if not candidate.optional:
+                raise
+            rows.append(Row(candidate.label, f"skipped: {error.diagnostic.message}", None, None))
+            continue
         largest = _require_agreement(candidate, expected, found)
         compared = "bit-equal" if candidate.exact else "within rounding"
         rows.append(Row(candidate.label, compared, largest, took))
@@ -124,8 +133,10 @@ def _run(
         for name, value in copies.items()
         if isinstance(value, np.ndarray) and name not in ignored
     }
-    parts = returned if isinstance(returned, tuple) else (returned,)
-    results |= {f"result {number}": each for number, each in enumerate(parts)}
+    if isinstance(returned, tuple):
+        results |= {f"returned value {number}": each for number, each in enumerate(returned)}
+    else:
+        results["the returned value"] = returned
     return results, took
 
 
@@ -171,9 +182,10 @@ def _copy_of(array: np.ndarray, bases: dict[int, np.ndarray]) -> np.ndarray:
     copied = bases[id(owner)]
     offset = _address(array) - _address(owner)
     same = copied.strides == owner.strides and offset >= 0
-    if not same:  # an owner with gaps or turned axes: its views are copied one by one
-        return np.copy(array, order="K")
-    made = np.ndarray(array.shape, array.dtype, copied, offset, array.strides)
+    if same:
+        made = np.ndarray(array.shape, array.dtype, copied, offset, array.strides)
+    else:  # an owner with gaps or turned axes: its views are copied one by one
+        made = np.copy(array, order="K")
     made.flags.writeable = array.flags.writeable
     return made
 
@@ -191,15 +203,17 @@ def _require_agreement(
 ) -> float:
     """The largest difference; raises at the first cell that differs too much."""
     if expected.keys() != found.keys():
-        raise _divergence(candidate, "the number of results", len(expected), len(found))
+        wanted = ", ".join(each for each in expected if each not in found)
+        got = ", ".join(each for each in found if each not in expected)
+        raise _divergence(candidate, "what is returned", wanted, got)
     largest = 0.0
-    for name, wanted in expected.items():
-        got = found[name]
-        if not (_is_numeric(wanted) and _is_numeric(got)):
-            if type(wanted) is not type(got) or wanted != got:
-                raise _divergence(candidate, name, wanted, got)
-            continue
-        largest = max(largest, _compare_cells(candidate, name, np.asarray(wanted), np.asarray(got)))
+    for name, value in expected.items():
+        other = found[name]
+        if _is_numeric(value) and _is_numeric(other):
+            apart = _compare_cells(candidate, name, np.asarray(value), np.asarray(other))
+            largest = max(largest, apart)
+        elif type(value) is not type(other) or value != other:
+            raise _divergence(candidate, name, value, other)
     return largest
 
 

@@ -103,7 +103,8 @@ class Forms:
             reason = compiling.why_not(each)
             if reason is None:
                 runner = self._runner(self.specializer(each))
-                found.append(checking.Candidate(f"target {each}", runner, False))
+                label = f"target {each}"
+                found.append(checking.Candidate(label, runner, False, optional=each != target))
             else:
                 skipped[f"target {each}"] = reason
         return found, skipped

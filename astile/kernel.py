@@ -139,7 +139,13 @@ class Kernel(Generic[P, R_co]):
             InternalError: at the first divergence, naming the step or target and the cell.
         """
         values = self._bound(args, kwargs)
-        arguments.check(self._uses, self._conditions, values, "python")
+        checked = arguments.check(self._uses, self._conditions, values, "python")
+        if checked.overlaps:
+            raise ArgumentError(
+                f"arguments {checked.overlaps[0]}: such a call runs the original loops",
+                code="argument-overlap",
+                hints=("check it with arrays that are apart",),
+            )
         candidates, skipped = self._forms.candidates(self._default_target())
         return checking.compare(
             self._plain_call, candidates, skipped, values, frozenset(self._original.scratch)
