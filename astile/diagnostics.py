@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -49,10 +50,8 @@ def render(diagnostic: Diagnostic) -> str:
     Args:
         diagnostic: what to print.
     """
-    head = f"{diagnostic.operation}: {diagnostic.message}" if diagnostic.operation else (
-        diagnostic.message
-    )
-    lines = [f"{head} [{diagnostic.code}]"]
+    operation = f"{diagnostic.operation}: " if diagnostic.operation else ""
+    lines = [f"{operation}{diagnostic.message} [{diagnostic.code}]"]
     if diagnostic.span is not None:
         lines += snippet(diagnostic.span, diagnostic.label)
     for place in diagnostic.related:
@@ -60,6 +59,10 @@ def render(diagnostic: Diagnostic) -> str:
     lines += [f"  note: {note}" for note in diagnostic.notes]
     lines += [f"  help: {hint}" for hint in diagnostic.hints]
     return "\n".join(lines)
+
+
+#: Columns of a source line that a message shows.
+_SHOWN = 100
 
 
 def snippet(span: Span, label: str) -> list[str]:
@@ -71,11 +74,36 @@ def snippet(span: Span, label: str) -> list[str]:
     number = str(span.line)
     margin = " " * len(number)
     end = span.end_column if span.end_line == span.line else len(text) + 1
-    width = max(1, min(end, len(text) + 1) - span.column)
-    lines.append(f"  {number} | {text}")
-    caret = " " * (span.column - 1) + "^" * width
-    lines.append(f"  {margin} | {caret} {label}".rstrip())
+    end = max(span.column + 1, min(end, len(text) + 1))
+    shown, start, stop = _window(text, span.column - 1, end - 1)
+    before = "".join(_blank(each) for each in shown[:start])
+    carets = "^" * max(1, sum(_columns(each) for each in shown[start:stop]))
+    lines.append(f"  {number} | {shown}")
+    lines.append(f"  {margin} | {before}{carets} {label}".rstrip())
     return lines
+
+
+def _window(text: str, start: int, stop: int) -> tuple[str, int, int]:
+    """The part of a long line around the caret, and where the caret is in it."""
+    text = text.rstrip()
+    if len(text) <= _SHOWN:
+        return text, start, stop
+    indent = len(text) - len(text.lstrip())
+    cut = max(0, min(start - _SHOWN // 4, len(text) - _SHOWN))
+    if cut <= indent:
+        return text[: _SHOWN - 3] + "...", start, min(stop, _SHOWN - 3)
+    last = cut + _SHOWN - 6
+    shown = "..." + text[cut:last] + ("..." if last < len(text) else "")
+    return shown, start - cut + 3, min(stop, last) - cut + 3
+
+
+def _columns(character: str) -> int:
+    """Columns that a character takes on a terminal: 2 for wide ones."""
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _blank(character: str) -> str:
+    return "\t" if character == "\t" else " " * _columns(character)
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass, field
+from functools import cached_property
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True)
@@ -20,11 +24,16 @@ class SourceFile:
     text: str = field(repr=False)
     first_line: int = 1
 
+    @cached_property
+    def _lines(self) -> list[str]:
+        return _LINE_END.split(self.text)
+
     def line(self, number: int) -> str | None:
         """The text of line `number` of the file, or None where it is not known."""
-        lines = self.text.splitlines()
         index = number - self.first_line
-        return lines[index] if 0 <= index < len(lines) else None
+        if index < 0 or index >= len(self._lines) or not self.text:
+            return None
+        return self._lines[index]
 
     def span(self, node: ast.AST) -> Span | None:
         """The span of a node whose positions are those of the user's file.
@@ -34,10 +43,23 @@ class SourceFile:
         line = getattr(node, "lineno", None)
         if not isinstance(line, int) or line < 1:
             return None
-        column = int(getattr(node, "col_offset", 0)) + 1
+        start = int(getattr(node, "col_offset", 0))
         end_line = int(getattr(node, "end_lineno", None) or line)
-        end_column = int(getattr(node, "end_col_offset", None) or column) + 1
-        return Span(self, line, column, end_line, end_column)
+        end = int(getattr(node, "end_col_offset", None) or start + 1)
+        return Span(
+            self,
+            line,
+            self._characters(line, start) + 1,
+            end_line,
+            self._characters(end_line, end) + 1,
+        )
+
+    def _characters(self, line: int, offset: int) -> int:
+        """A byte offset of `ast` (it counts UTF-8) as a number of characters."""
+        text = self.line(line)
+        if text is None or text.isascii():
+            return offset
+        return len(text.encode()[:offset].decode(errors="ignore"))
 
 
 @dataclass(frozen=True)

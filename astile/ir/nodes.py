@@ -112,9 +112,7 @@ def _copy(node: ast.AST, values: Mapping[str, ast.expr]) -> ast.AST:
         if isinstance(value, ast.AST):
             setattr(new, field, _copy(value, values))
         elif isinstance(value, list):
-            setattr(
-                new, field, [_copy(v, values) if isinstance(v, ast.AST) else v for v in value]
-            )
+            setattr(new, field, [_copy(v, values) if isinstance(v, ast.AST) else v for v in value])
         else:
             setattr(new, field, value)
     copy_place(node, new)
@@ -264,6 +262,17 @@ def if_then(
 ) -> ast.If:
     """``if condition: body``."""
     return ast.If(condition, list(body), list(orelse))
+
+
+def function(
+    identifier: str, parameters: Iterable[str], body: Sequence[ast.stmt]
+) -> ast.FunctionDef:
+    """``def identifier(parameters): body``."""
+    arguments = ast.arguments([], [ast.arg(each) for each in parameters], None, [], [], None, [])
+    made = ast.FunctionDef(identifier, arguments, list(body), [])
+    if "type_params" in ast.FunctionDef._fields:  # Python 3.12 and later
+        made.type_params = []  # type: ignore[attr-defined,unused-ignore]
+    return made
 
 
 def import_from(module: str, names: Iterable[str]) -> ast.ImportFrom:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from astile.ir import nodes, query
 from astile.source import SourceFile
 
-#: What a module or closure name may hold to be frozen into the printed text.
-ConstantValue = int | float | complex | bool | str
+if TYPE_CHECKING:
+    import numpy as np
 
+#: What a module or closure name may hold to be frozen into the printed text.
+ConstantValue: TypeAlias = "int | float | complex | bool | str | np.number[Any]"
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,7 @@ class Program:
             modules -> the dotted path to import, such as ``np -> numpy``,
             ``float32 -> numpy.float32``, ``sqrt -> math.sqrt``.
         helpers: other Python functions that the function calls, by the name it uses.
+        helper_programs: the same functions, read as programs of their own.
         scratch: array arguments whose contents after the call nobody reads.
         next_loop: the next free loop identity.
         gone: identity of a loop that is no more -> what became of it, for messages.
@@ -36,6 +40,7 @@ class Program:
     constants: Mapping[str, ConstantValue] = field(default_factory=dict)
     imports: Mapping[str, str] = field(default_factory=dict)
     helpers: Mapping[str, Callable[..., object]] = field(default_factory=dict)
+    helper_programs: Mapping[str, Program] = field(default_factory=dict)
     scratch: frozenset[str] = frozenset()
     next_loop: int = 0
     gone: Mapping[int, str] = field(default_factory=dict)
