@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,13 +11,13 @@ from typing import Any, Generic, Literal, ParamSpec, Protocol, TypeVar, cast, ge
 from astile import check as checking
 from astile.analysis import bounds
 from astile.diagnostics import did_you_mean
-from astile.errors import ArgumentError, ScheduleError, SourceError
+from astile.errors import ArgumentError, ScheduleError
 from astile.forms import Forms, Scheduling
-from astile.frontend import build, capture
-from astile.runtime import arguments, arrays, launch, load
+from astile.frontend import build
+from astile.frontend import text as module_text
+from astile.runtime import arguments, arrays, launch
 from astile.runtime import compile as compiling
 from astile.schedule.schedule import Schedule, Step
-from astile.source import SourceFile
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -326,41 +325,16 @@ def _tile_sizes(tiles: Mapping[str, int] | None, loops: Mapping[str, int]) -> di
 def from_source(text: str, name: str | None = None, **options: Any) -> Kernel[..., Any]:
     """A kernel from the text of a module, for functions whose source Python cannot find.
 
+    The text is read, and its functions are compiled; nothing else of it is run.
+
     Args:
-        text: holds the function; imports and constants may stand above it. It is run.
+        text: holds the function; imports and constants may stand above it.
         name: of the function; may be left out when the text defines one only.
         **options: as for `tile`.
 
     Raises:
         SourceError: when the text is no Python, or the function is not in it.
+        ScheduleError: as for `tile`.
     """
-    source = SourceFile("<source>", text)
-    entry = _function_name(source, name)
-    function = load.load(text, entry, ("from_source",))
-    function = getattr(function, "__wrapped__", function)  # the text may decorate it itself
-    setattr(function, capture.SOURCE_ATTRIBUTE, source)
     decorate: Decorator = tile(**options)
-    return decorate(function)
-
-
-def _function_name(source: SourceFile, name: str | None) -> str:
-    try:
-        tree = ast.parse(source.text)
-    except SyntaxError as error:
-        raise SourceError(
-            f"the text is no Python: {error.msg}",
-            code="source-syntax",
-            notes=(f"line {error.lineno}: {(error.text or '').strip()}",),
-        ) from None
-    names = [each.name for each in tree.body if isinstance(each, ast.FunctionDef)]
-    if name is None and len(names) == 1:
-        return names[0]
-    if name in names:
-        return name
-    if name is None:
-        message = f"the text defines {len(names)} functions; say which one is the kernel"
-        raise SourceError(message, code="source-name", hints=("pass name=...",))
-    near = did_you_mean(name, names)
-    raise SourceError(
-        f"the text defines no function {name!r}", code="source-name", hints=(near,) if near else ()
-    )
+    return decorate(module_text.function_of(text, name))

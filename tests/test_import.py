@@ -1,0 +1,86 @@
+"""`import astile`: fast, light, and with every public name resolved when it is asked for."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import astile
+
+ROOT = Path(astile.__file__).parents[1]
+HEAVY = ("numba", "numba_cuda", "llvmlite", "islpy", "rich", "numpy", "astor", "greenlet")
+LIMIT_MS = 150
+
+
+def in_fresh_python(script: str) -> object:
+    found = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(found.stdout)
+
+
+def test_import_loads_nothing_heavy():
+    script = "import json, sys, astile; print(json.dumps(sorted(sys.modules)))"
+    loaded = {each.partition(".")[0] for each in in_fresh_python(script)}
+    assert "astile" in loaded
+    assert loaded.isdisjoint(HEAVY)
+
+
+def test_import_is_fast():
+    script = (
+        "import time; start = time.perf_counter(); import astile; "
+        "print((time.perf_counter() - start) * 1e3)"
+    )
+    assert min(in_fresh_python(script) for _ in range(3)) < LIMIT_MS
+
+
+@pytest.mark.parametrize("name", ["AstileError", "SourceError", "ArgumentError"])
+def test_errors_come_without_the_rest(name):
+    script = (
+        f"import json, sys; from astile import {name} as found; "
+        "print(json.dumps([found.__name__, 'numba' in sys.modules, 'islpy' in sys.modules]))"
+    )
+    assert in_fresh_python(script) == [name, False, False]
+
+
+def test_tile_does_not_import_numba():
+    script = "import json, sys; from astile import tile; print(json.dumps('numba' in sys.modules))"
+    assert in_fresh_python(script) is False
+
+
+def test_every_public_name_is_there():
+    for name in astile.__all__:
+        assert getattr(astile, name) is not None
+    assert set(astile.__all__) <= set(dir(astile))
+    wanted = {"tile", "Kernel", "Schedule", "from_source", "AstileError", "__version__"}
+    assert wanted <= set(astile.__all__)
+
+
+def test_all_error_classes_are_public():
+    from astile import errors
+
+    classes = {
+        name
+        for name, each in vars(errors).items()
+        if isinstance(each, type) and issubclass(each, errors.AstileError)
+    }
+    assert classes <= set(astile.__all__)
+
+
+def test_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'astile' has no attribute 'tlie'"):
+        _ = astile.tlie
+    with pytest.raises(ImportError):
+        from astile import nothing  # noqa: F401
+
+
+def test_package_says_that_it_is_typed():
+    assert (Path(astile.__file__).parent / "py.typed").exists()
