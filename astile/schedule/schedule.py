@@ -25,6 +25,7 @@ from astile.rewrites.compute_at import compute_at
 from astile.rewrites.distribute import distribute
 from astile.rewrites.expand import expand
 from astile.rewrites.fuse import fuse
+from astile.rewrites.merge import merge
 from astile.rewrites.parallel import parallel
 from astile.rewrites.reorder import reorder
 from astile.rewrites.result import Rewritten
@@ -206,6 +207,11 @@ class Schedule:
         """Make one loop of nested loops; see `astile.rewrites.fuse`."""
         call = self._call("fuse", *loops)
         return self._apply(call, unsafe, lambda p: fuse(p, [self._loop(x) for x in loops]))
+
+    def merge(self, first: LoopLike, second: LoopLike, *, unsafe: bool = False) -> tuple[Loop, ...]:
+        """Make one loop of two neighbouring loops; see `astile.rewrites.merge`."""
+        call = self._call("merge", first, second)
+        return self._apply(call, unsafe, lambda p: merge(p, self._loop(first), self._loop(second)))
 
     def distribute(
         self, loop: LoopLike, at: StageLike, *, unsafe: bool = False
