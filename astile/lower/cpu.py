@@ -1,0 +1,125 @@
+"""Program to numba text for the CPU: block and parallel loops on cores, the rest to LLVM."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+
+from astile.analysis import affine
+from astile.ir import nodes, printer, query
+from astile.ir.program import Program
+from astile.lower import assemble, bounds, facts, flow
+from astile.lower.lowered import Lowered
+
+#: Kinds of loops that may run on several cores: their iterations are proved independent.
+_ON_CORES = ("parallel", "block.")
+
+
+def lower(
+    program: Program, *, exact: bool = False, types: Mapping[str, str] | None = None
+) -> Lowered:
+    """The program as a numba module that does not import astile.
+
+    The outermost ``parallel`` and ``block`` loops become ``prange``, unless a name written
+    inside is read by another iteration or after the loop; then they stay in order. All other
+    loops become ``range``. Memory words become ``np.empty``. Guards become loop bounds.
+
+    Args:
+        program: the scheduled program.
+        types: array parameter -> name of its dtype, where known.
+        exact: print no fast-math flags. Otherwise multiply and add may contract into one
+            rounding, as on a GPU; nothing is ever reassociated.
+    """
+    work = program.cloned()
+    known = facts.of(work)
+    bounds.tighten(work.function, known)
+    writer = _Writer(work)
+    writer.loops(work.function.body, on_core=False)
+    writer.memory(work.function)
+    function = work.function
+    function.name = program.name
+    function.decorator_list = [writer.decorator(exact)]
+    body: list[ast.stmt] = [*writer.header([function]), function]
+    return Lowered(printer.print_module(body), program.name, "cpu")
+
+
+class _Writer:
+    """Edits one cloned program; keeps track of the names that the text needs."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.njit = program.fresh_name("njit")
+        self.prange = program.fresh_name("prange")
+        self.numpy = assemble.numpy_name(program)
+        self.wanted: dict[str, str] = {self.njit: "numba.njit"}
+        self.has_cores = False
+
+    def loops(self, body: Iterable[ast.stmt], *, on_core: bool) -> None:
+        """Give every counted loop its numba spelling."""
+        for statement in body:
+            inside = on_core
+            if isinstance(statement, ast.For):
+                inside = self._loop(statement, on_core) or on_core
+            for inner in query.bodies(statement):
+                self.loops(inner, on_core=inside)
+
+    def _loop(self, loop: ast.For, on_core: bool) -> bool:
+        header = query.header(loop)
+        if header is None:
+            return False
+        assert isinstance(loop.iter, ast.Call)
+        wanted = header.kind.startswith(_ON_CORES)
+        if not wanted or on_core or not self._is_free(loop):
+            loop.iter.func = nodes.name("range")
+            return False
+        self.has_cores = True
+        self.wanted[self.prange] = "numba.prange"
+        self._parallel(loop, header)
+        return True
+
+    def _is_free(self, loop: ast.For) -> bool:
+        """Whether each iteration has its own names, and none is left early."""
+        changed = query.names_written(loop)
+        if flow.carried(loop) or changed & flow.live_after(self.program.function, loop):
+            return False
+        return not loop.orelse and not any(flow.leaves(each) for each in loop.body)
+
+    def _parallel(self, loop: ast.For, header: query.Header) -> None:
+        """``prange`` counts from 0 in steps of 1; other ranges compute their variable."""
+        if query.is_constant(header.start, 0) and query.is_constant(header.step, 1):
+            loop.iter = nodes.call(self.prange, [header.stop])
+            return
+        step = query.integer(header.step)
+        if step is None or step == 0:
+            loop.iter = nodes.call("range", [header.start, header.stop, header.step])
+            return
+        counter = self.program.fresh_name(f"{header.variable}_n")
+        loop.target = nodes.target(counter)
+        trips = assemble.trip_count(header.start, header.stop, step)
+        loop.iter = nodes.call(self.prange, [trips.expression()])
+        value = affine.of(header.start) + affine.variable(counter) * step
+        loop.body.insert(0, nodes.assign(header.variable, value.expression()))
+
+    def memory(self, function: ast.FunctionDef) -> None:
+        """``shared.empty`` and ``local.empty`` become ``np.empty``."""
+        for statement in query.statements(function):
+            made = query.allocation(statement)
+            if made is None or made.scope == "global":
+                continue
+            assert isinstance(statement, ast.Assign)
+            assert isinstance(statement.value, ast.Call)
+            statement.value.func = nodes.attribute(self.numpy, made.word)
+
+    def decorator(self, exact: bool) -> ast.expr:
+        """``njit`` with the options of this text."""
+        options: dict[str, ast.expr] = {"error_model": nodes.const("numpy")}
+        if not exact:
+            options["fastmath"] = ast.Set([nodes.const("contract")])
+        if self.has_cores:
+            # astile decides which loops are merged; numba's own fusion is left out
+            options["parallel"] = ast.Dict([nodes.const("fusion")], [nodes.const(False)])
+        return nodes.call(self.njit, [], options)
+
+    def header(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """Imports, constants and helper functions that `body` needs."""
+        return assemble.header(self.program, body, self.wanted, self.numpy)

@@ -1,0 +1,271 @@
+"""Program to numba.cuda text: kernels, and the host function that launches them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+
+from astile.analysis import affine
+from astile.errors import LoweringError
+from astile.ir import nodes, printer, query
+from astile.ir.program import Program
+from astile.lower import assemble, dtypes, emit, facts, fences, host, structure
+from astile.lower.host import HostControl, HostStatement, Nest, Part, Serial
+from astile.lower.indices import Casts, IndexWriter
+from astile.lower.kernel import KernelBody, Words
+from astile.lower.lowered import KernelInfo, Lowered
+from astile.lower.plan import Finder
+
+#: Static shared memory of one block that every GPU has (CUDA programming guide).
+MOST_SHARED = 48 * 1024
+
+
+def lower(
+    program: Program,
+    *,
+    types: Mapping[str, str] | None = None,
+    exact: bool = False,
+    barriers: Finder = fences.find,
+) -> Lowered:
+    """The program as a numba.cuda module that does not import astile.
+
+    Each top-level nest over blocks or threads becomes one kernel; the host function has the
+    program's name and parameters, takes device arrays, and returns device arrays and scalars.
+
+    Args:
+        program: the scheduled program.
+        types: array parameter -> name of its dtype, where known.
+        exact: no option of the text depends on it: the text never asks for fast math.
+        barriers: finds the barriers of the program.
+
+    Raises:
+        LoweringError: for a program or a limit that the GPU does not have.
+    """
+    del exact
+    return _Module(program, types or {}, barriers).lowered()
+
+
+class _Module:
+    """Collects kernels and host statements of one program."""
+
+    def __init__(self, program: Program, types: Mapping[str, str], barriers: Finder) -> None:
+        self.program, self.types = program, types
+        self.facts = facts.of(program)
+        self.plan = barriers(program)
+        name = program.fresh_name
+        self.words = Words(
+            name("cuda"),
+            assemble.numpy_name(program),
+            Casts(*(assemble.type_name(program, t) for t in ("uint32", "uint64", "int64"))),
+        )
+        self.kernels: list[ast.stmt] = []
+        self.infos: list[KernelInfo] = []
+        self.taken: set[str] = set()
+        self.dtypes = dtypes.of_arrays(program, types, self.words.numpy)
+
+    def lowered(self) -> Lowered:
+        """The whole module."""
+        every = host.parts(self.program, self.program.function.body)
+        self.alone = _count(every) == 1
+        body = self._host(every)
+        function = nodes.clone(self.program.function)
+        function.body = body or [ast.Pass()]
+        whole = [*self.kernels, function]
+        casts = self.words.casts
+        wanted = {
+            self.words.cuda: "numba.cuda",
+            casts.uint32: "numpy.uint32",
+            casts.uint64: "numpy.uint64",
+            casts.int64: "numpy.int64",
+        }
+        head = assemble.header(self.program, whole, wanted, self.words.numpy)
+        text = printer.print_module([*head, *whole])
+        return Lowered(text, self.program.name, "cuda", tuple(self.infos))
+
+    # --- host -----------------------------------------------------------------------------------
+
+    def _host(self, every: Sequence[Part]) -> list[ast.stmt]:
+        made: list[ast.stmt] = []
+        for part in every:
+            if isinstance(part, HostStatement):
+                made.append(self._host_statement(part.statement))
+            elif isinstance(part, HostControl):
+                made.append(self._control(part))
+            elif isinstance(part, Nest):
+                made += self._nest(part.root)
+            else:
+                made += self._serial(part)
+        return made
+
+    def _host_statement(self, statement: ast.stmt) -> ast.stmt:
+        made = query.allocation(statement)
+        if made is None:
+            return nodes.clone(statement)
+        words = self.words
+        return dtypes.device_allocation(
+            statement, made, words.cuda, words.numpy, self.dtypes.get(made.array)
+        )
+
+    def _control(self, part: HostControl) -> ast.stmt:
+        made = nodes.clone(part.statement)
+        made.body = self._host(part.body)
+        made.orelse = self._host(part.orelse)
+        if isinstance(made, ast.For) and query.header(made) is not None:
+            assert isinstance(made.iter, ast.Call)
+            made.iter.func = nodes.name("range")
+        return made
+
+    # --- kernels --------------------------------------------------------------------------------
+
+    def _kernel_name(self, body: Sequence[ast.stmt]) -> str:
+        arrays = [array for each in body for array in query.written_arrays(each)]
+        last = [] if self.alone or not arrays else [arrays[-1]]
+        wanted = "_".join([self.program.name, *last, "kernel"])
+        found = self.program.fresh_name(wanted, self.taken)
+        self.taken.add(found)
+        return found
+
+    def _parameters(self, body: Sequence[ast.stmt], own: set[str]) -> list[str]:
+        """What a kernel is handed: parameters first, then names that the host computed."""
+        reads = {name for each in body for name in query.names_read(each)}
+        function = self.program.function
+        known = query.parameters(function)
+        computed: dict[str, None] = {}
+        for node in query.preorder(function):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                computed.setdefault(node.id)
+        every = [*known, *(name for name in computed if name not in known)]
+        return [name for name in every if name in reads and name not in own]
+
+    def _define(
+        self, name: str, parameters: Sequence[str], body: list[ast.stmt]
+    ) -> ast.FunctionDef:
+        decorator = nodes.attribute(self.words.cuda, "jit")
+        made = assemble.function(name, parameters, body or [ast.Pass()], decorator)
+        self.kernels.append(made)
+        return made
+
+    def _nest(self, root: ast.For) -> list[ast.stmt]:
+        kernel = structure.read(self.program, root, self.facts)
+        builder = KernelBody(self.program, kernel, self.facts, self.plan, self.words, self.dtypes)
+        body = builder.build()
+        shared = dtypes.shared_bytes(self.program, root, self.facts, self.types)
+        if shared is not None:
+            self._check_shared(root, shared)
+        name = self._kernel_name([root])
+        own = query.names_written(root)
+        parameters = self._parameters([root], own)
+        self._define(name, parameters, body)
+        grid = {axis: self._blocks(loop) for axis, loop in kernel.blocks.items()}
+        texts = [printer.print_expression(grid[a]) if a in grid else "1" for a in "xyz"]
+        total = None if shared is None else sum(shared.values())
+        self.infos.append(KernelInfo(name, (texts[0], texts[1], texts[2]), kernel.block, total))
+        return self._launch(root, name, grid, kernel.block, parameters)
+
+    def _check_shared(self, root: ast.For, shared: Mapping[str, int]) -> None:
+        total = sum(shared.values())
+        if total <= MOST_SHARED:
+            return
+        largest = max(shared, key=lambda array: shared[array])
+        raise LoweringError(
+            f"{total} bytes of shared memory in one block; there are {MOST_SHARED}",
+            span=self.program.source.span(root),
+            notes=[f"{array} takes {size} bytes" for array, size in shared.items()],
+            hints=[f"use smaller tiles, or leave {largest} in global memory"],
+        )
+
+    def _blocks(self, loop: ast.For) -> ast.expr:
+        """How many blocks run a loop, as the host computes it."""
+        header = query.header(loop)
+        assert header is not None
+        if query.is_constant(header.start, 0) and query.is_constant(header.step, 1):
+            return nodes.clone(header.stop)
+        step = query.integer(header.step)
+        assert step is not None
+        return assemble.trip_count(header.start, header.stop, step).expression()
+
+    def _launch(
+        self,
+        root: ast.For,
+        name: str,
+        grid: Mapping[str, ast.expr],
+        block: tuple[int, int, int],
+        parameters: Sequence[str],
+    ) -> list[ast.stmt]:
+        """``kernel[grid, block](...)``, left out where the grid is empty."""
+        deepest = max((i for i, axis in enumerate("xyz") if axis in grid), default=0)
+        extents = [grid.get(axis, nodes.const(1)) for axis in "xyz"[: deepest + 1]]
+        shape = list(block)
+        while len(shape) > 1 and shape[-1] == 1:
+            shape.pop()
+        threads = [nodes.const(n) for n in shape]
+        grid_name = self.program.fresh_name("grid")
+        unknown = [e for e in extents if affine.of(e).value is None]
+        whole = extents[0] if len(extents) == 1 else nodes.tuple_of(extents)
+        threads_expression = threads[0] if len(threads) == 1 else nodes.tuple_of(threads)
+        made: list[ast.stmt] = []
+        first: ast.expr = nodes.clone(whole)
+        if unknown:
+            made.append(nodes.assign(grid_name, whole))
+            first = nodes.name(grid_name)
+        configured = ast.Subscript(
+            nodes.name(name), nodes.tuple_of([first, threads_expression]), ast.Load()
+        )
+        launch = ast.Expr(ast.Call(configured, [nodes.name(p) for p in parameters], []))
+        if not unknown:
+            return [launch]
+        smallest: ast.expr = nodes.name(grid_name)
+        if len(extents) > 1:
+            smallest = nodes.call("min", [smallest])
+        positive = nodes.compare(smallest, ast.Gt, nodes.const(0))
+        return [*made, nodes.if_then(positive, [launch])]
+
+    # --- one thread -----------------------------------------------------------------------------
+
+    def _serial(self, part: Serial) -> list[ast.stmt]:
+        """A kernel of one thread; names that live on come back in arrays of one cell."""
+        body = list(part.statements)
+        kept = host.kept_names(self.program, part)
+        name = self._kernel_name(body)
+        own = host.own_names(self.program, part, kept)
+        parameters = self._parameters(body, own)
+        for each in kept:
+            if each not in own and each not in parameters:
+                parameters.append(each)
+        writer = IndexWriter(self.facts, casts=self.words.casts)
+        text = [emit.rewritten(each, writer) for each in body]
+        nodes.add_comment(text[0], "no loop here is bound to blocks or threads: one thread runs it")
+        made: list[ast.stmt] = []
+        after: list[ast.stmt] = []
+        for each in kept:
+            cell = self.program.fresh_name(f"{each}_cell", self.taken)
+            self.taken.add(cell)
+            dtype = dtypes.of_scalar(self.program, body, each, self.words.numpy, each in parameters)
+            made.append(
+                nodes.assign(
+                    cell, nodes.call(f"{self.words.cuda}.device_array", [nodes.const(1), dtype])
+                )
+            )
+            text.append(
+                nodes.assign(nodes.subscript(cell, [nodes.const(0)], store=True), nodes.name(each))
+            )
+            copied = nodes.call(nodes.attribute(cell, "copy_to_host"))
+            after.append(nodes.assign(each, ast.Subscript(copied, nodes.const(0), ast.Load())))
+            parameters.append(cell)
+        self._define(name, parameters, text)
+        self.infos.append(KernelInfo(name, ("1", "1", "1"), (1, 1, 1), 0))
+        configured = ast.Subscript(
+            nodes.name(name), nodes.tuple_of([nodes.const(1), nodes.const(1)]), ast.Load()
+        )
+        launch = ast.Expr(ast.Call(configured, [nodes.name(p) for p in parameters], []))
+        return [*made, launch, *after]
+
+
+def _count(every: Sequence[Part]) -> int:
+    total = 0
+    for part in every:
+        if isinstance(part, HostControl):
+            total += _count(part.body) + _count(part.orelse)
+        elif not isinstance(part, HostStatement):
+            total += 1
+    return total

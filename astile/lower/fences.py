@@ -1,0 +1,180 @@
+"""A conservative finder of barriers, for programs that the polyhedral model cannot read.
+
+A barrier stands before each phase that touches an array which an earlier phase of the same block
+touched, one of them writing. It asks only which arrays are touched, never which cells.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from astile.ir import nodes, printer, query
+from astile.ir.program import Program
+from astile.lower import facts
+from astile.lower.facts import Facts
+from astile.lower.plan import FixedPlan
+from astile.lower.structure import axis_of, is_bound, level
+
+
+def find(program: Program) -> FixedPlan:
+    """Barriers of all kernels of a program."""
+    before: dict[ast.stmt, str] = {}
+    known = facts.of(program)
+
+    def search(body: Sequence[ast.stmt]) -> None:
+        for statement in body:
+            if level(statement):
+                assert isinstance(statement, ast.For)
+                walk = _Walk(statement, known)
+                walk.statement(statement, _State())
+                before.update(walk.before)
+            elif is_bound(statement):
+                for inner in query.bodies(statement):
+                    search(inner)
+
+    search(program.function.body)
+    return FixedPlan(before)
+
+
+@dataclass(frozen=True)
+class _State:
+    """Accesses since the last barrier: array -> the text of one access."""
+
+    reads: Mapping[str, str] = field(default_factory=dict)
+    writes: Mapping[str, str] = field(default_factory=dict)
+
+    def joined(self, other: _State) -> _State:
+        return _State({**other.reads, **self.reads}, {**other.writes, **self.writes})
+
+    def meets(self, later: _State) -> str | None:
+        """The comment of a barrier that must stand between, or None."""
+        for array, text in self.writes.items():
+            if array in later.reads:
+                return f"{text} is written above, {later.reads[array]} is read below"
+        for array, text in self.reads.items():
+            if array in later.writes:
+                return f"{text} is read above, {later.writes[array]} is written below"
+        for array, text in self.writes.items():
+            if array in later.writes:
+                return f"{text} is written above, {later.writes[array]} is written again below"
+        return None
+
+
+class _Walk:
+    def __init__(self, root: ast.For, known: Facts) -> None:
+        self.before: dict[ast.stmt, str] = {}
+        self.facts = known
+        self.local = {
+            made.array
+            for each in query.statements(root)
+            if (made := query.allocation(each)) is not None and made.scope == "local"
+        }
+
+    def body(self, body: Sequence[ast.stmt], state: _State) -> _State:
+        for each in body:
+            state = self.statement(each, state)
+        return state
+
+    def statement(self, statement: ast.stmt, state: _State) -> _State:
+        """Walk a statement that all threads of the block reach together."""
+        if level(statement) == "block":
+            assert isinstance(statement, ast.For)
+            return self.body(statement.body, state)
+        if level(statement) == "thread":
+            self._inside(statement)
+        elif isinstance(statement, ast.For):
+            return self._loop(statement, state)
+        elif isinstance(statement, ast.If) and self.facts.is_static(statement.test):
+            first = self.body(statement.body, state)
+            return first.joined(self.body(statement.orelse, state))
+        return self._unit(statement, state)
+
+    def _loop(self, loop: ast.For, state: _State) -> _State:
+        """The body twice: what its end leaves open meets its start."""
+        end = self.body(loop.body, state)
+        end = self.body(loop.body, end.joined(state))
+        return end.joined(state)
+
+    def _unit(self, statement: ast.stmt, state: _State) -> _State:
+        touched = self._touched(statement)
+        comment = state.meets(touched)
+        if comment is not None:
+            self.before.setdefault(statement, comment)
+        if statement in self.before:
+            return touched
+        return touched.joined(state)
+
+    def _touched(self, statement: ast.stmt) -> _State:
+        reads: dict[str, str] = {}
+        writes: dict[str, str] = {}
+        updated = {id(s.target) for s in ast.walk(statement) if isinstance(s, ast.AugAssign)}
+        for access in query.accesses(statement):
+            array = query.base_name(access)
+            if array is None or array in self.local:
+                continue
+            text = printer.print_expression(_read(access))
+            if isinstance(access.ctx, ast.Load) or id(access) in updated:
+                reads.setdefault(array, text)
+            if isinstance(access.ctx, ast.Store):
+                writes.setdefault(array, text)
+        return _State(reads, writes)
+
+    # --- inside one phase -----------------------------------------------------------------------
+
+    def _inside(self, phase: ast.stmt) -> None:
+        """Mark what would need a barrier inside a phase, where none can stand.
+
+        Thread loops that follow each other directly are independent as a whole. Where a
+        statement or a sequential loop stands between them, each cell must belong to one thread.
+        """
+        body: Sequence[ast.stmt] = [phase]
+        while (only := query.only_statement(body)) is not None and level(only) == "thread":
+            assert isinstance(only, ast.For)
+            body = only.body
+        if not any(map(is_bound, body)):
+            return
+        axes = {axis_of(e) for e in query.loops(phase) if level(e) == "thread"}
+        for array, text in self._touched(phase).writes.items():
+            if not _is_owned(phase, array, axes, self.facts):
+                culprit = next(each for each in body if is_bound(each))
+                self.before.setdefault(culprit, f"{text} may be used by several threads")
+
+
+def _is_owned(phase: ast.stmt, array: str, axes: set[str], facts: Facts) -> bool:
+    """Whether every access of an array has one index, and a cell tells its thread."""
+    inner = query.names_written(phase)
+    first: list[object] | None = None
+
+    def check(node: ast.AST, around: dict[str, str]) -> bool:
+        nonlocal first
+        if isinstance(node, ast.For) and level(node) == "thread":
+            around = {**around, axis_of(node): node.target.id}  # type: ignore[attr-defined]
+        for expression in ast.iter_child_nodes(node):
+            if isinstance(expression, ast.stmt):
+                continue
+            for access in query.accesses(expression, array):
+                forms = [facts.form(each) for each in query.indices(access)]
+                told = {
+                    axis
+                    for axis, name in around.items()
+                    if any(
+                        f.coefficient(name) and not (f.without(name).names() & inner) for f in forms
+                    )
+                }
+                mentioned = {name for f in forms for name in f.names()} & inner
+                if told != axes or mentioned - set(around.values()):
+                    return False
+                first = list(forms) if first is None else first
+                if first != forms:
+                    return False
+        return all(check(each, around) for body in query.bodies(node) for each in body)
+
+    return check(phase, {})
+
+
+def _read(access: ast.Subscript) -> ast.Subscript:
+    made = nodes.clone(access)
+    made.ctx = ast.Load()
+    return made

@@ -1,0 +1,150 @@
+"""The host function of a CUDA module, and how a program falls into kernels.
+
+Top-level nests over blocks or threads become kernels. Loops and conditions around such nests stay
+on the host and launch once per iteration. Whatever else touches cells of arrays becomes a kernel
+that one thread runs; the rest (sizes, scalars, allocations, ``return``) stays on the host.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from astile.errors import LoweringError
+from astile.ir import query
+from astile.ir.program import Program
+from astile.lower import flow, structure
+from astile.lower.facts import is_size
+
+
+@dataclass(frozen=True, eq=False)
+class HostStatement:
+    """A statement that the host runs as it is."""
+
+    statement: ast.stmt
+
+
+@dataclass(frozen=True, eq=False)
+class HostControl:
+    """A loop or condition of the host around launches."""
+
+    statement: ast.For | ast.If | ast.While
+    body: tuple[Part, ...]
+    orelse: tuple[Part, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Nest:
+    """A nest that becomes one kernel."""
+
+    root: ast.For
+
+
+@dataclass(frozen=True, eq=False)
+class Serial:
+    """Statements that one thread runs, in one kernel."""
+
+    statements: tuple[ast.stmt, ...]
+
+
+Part = HostStatement | HostControl | Nest | Serial
+
+
+def parts(program: Program, body: Sequence[ast.stmt]) -> list[Part]:
+    """The parts of a statement list, in order; neighbouring serial statements are one part.
+
+    Raises:
+        LoweringError: for a nest inside a statement that the host cannot run.
+    """
+    found: list[Part] = []
+    for statement in body:
+        if structure.level(statement):
+            assert isinstance(statement, ast.For)
+            found.append(Nest(statement))
+        elif structure.is_bound(statement):
+            found.append(_control(program, statement))
+        elif not _touches_cells(statement) or isinstance(statement, ast.Return):
+            found.append(HostStatement(statement))
+        elif found and isinstance(found[-1], Serial):
+            found[-1] = Serial((*found[-1].statements, statement))
+        else:
+            found.append(Serial((statement,)))
+    return found
+
+
+def _control(program: Program, statement: ast.stmt) -> HostControl:
+    if not isinstance(statement, (ast.For, ast.If, ast.While)):
+        word = type(statement).__name__.lower()
+        raise LoweringError(
+            f"a loop bound to blocks or threads stands inside `{word}`",
+            span=program.source.span(statement),
+            hints=["bind loops inside loops and conditions only"],
+        )
+    return HostControl(
+        statement,
+        tuple(parts(program, statement.body)),
+        tuple(parts(program, statement.orelse)),
+    )
+
+
+def _touches_cells(statement: ast.stmt) -> bool:
+    """Whether a statement reads or writes cells, which live in the GPU's memory.
+
+    A loop without cells is left to the host, where Python runs it.
+    """
+    return any(
+        not is_size(access) and not query.is_shape_of(access)
+        for access in query.accesses(statement)
+    ) or _calls_with_arrays(statement)
+
+
+def _calls_with_arrays(statement: ast.stmt) -> bool:
+    """Whether a statement is a bare call, which may write an array that it is handed."""
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+
+
+def kept_names(program: Program, part: Serial) -> list[str]:
+    """Names that a serial part writes and that are read after it, in order.
+
+    Raises:
+        LoweringError: when one may be left unset.
+    """
+    last = part.statements[-1]
+    live = flow.live_after(program.function, last)
+    changed: dict[str, None] = {}
+    for statement in part.statements:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                changed.setdefault(node.id)
+    return [name for name in changed if name in live]
+
+
+def own_names(program: Program, part: Serial, kept: Sequence[str]) -> set[str]:
+    """Names that a serial part sets itself, so that nothing hands them to it.
+
+    Raises:
+        LoweringError: when a name that lives on may be left unset.
+    """
+    body = part.statements
+    changed = {name for each in body for name in query.names_written(each)}
+    needed = flow.exposed(body) | (set(kept) - flow.written(body))
+    for name in sorted(needed & changed):
+        if not _is_set_before(program, name, body[0]):
+            raise LoweringError(
+                f"{name} may be read before it is set",
+                span=program.source.span(body[0]),
+                hints=[f"set {name} before the loop"],
+            )
+    return changed - needed
+
+
+def _is_set_before(program: Program, name: str, statement: ast.stmt) -> bool:
+    if name in query.parameters(program.function):
+        return True
+    for each in query.statements(program.function):
+        if each is statement:
+            return False
+        if name in query.names_written(each) and not query.bodies(each):
+            return True
+    return False

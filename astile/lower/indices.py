@@ -1,0 +1,287 @@
+"""Index arithmetic of CUDA text: unsigned where it is proved not negative, else 64 bit signed.
+
+numba makes an index that may be negative count from the end (``i < 0 ? i + n : i``), for each
+signed type; unsigned types skip that, and let LLVM merge neighbouring accesses. A literal is
+64 bit signed for numba, so it is written ``uint32(16)``; unsigned operands of 32 bit give 64 bit.
+Where a part of an expression may be negative (the halo test ``i - 1 >= 0``), all of it is computed
+in ``int64`` and the result is cast once it is proved not negative.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from astile.analysis import intervals
+from astile.analysis.affine import Affine
+from astile.analysis.intervals import Range
+from astile.ir import nodes, query
+from astile.lower import bounds
+from astile.lower.facts import Facts, is_size
+
+#: Name, axis by axis, of what an access of an array becomes.
+Reshape = Callable[[Sequence[ast.expr]], list[ast.expr]]
+_UNSIGNED_LIMIT = 2**32
+
+
+@dataclass(frozen=True)
+class Casts:
+    """The names of the integer types in the text."""
+
+    uint32: str = "uint32"
+    uint64: str = "uint64"
+    int64: str = "int64"
+
+
+@dataclass(frozen=True)
+class IndexWriter:
+    """Rewrites expressions of a kernel at one place of it.
+
+    Args:
+        facts: the program's integers.
+        unsigned: names that hold an unsigned integer in the text.
+        casts: names of the integer types.
+        reshaped: arrays whose indices change (private tiles) -> how.
+        ranges: the loop variables in scope, outermost first.
+        guards: forms that are proved ``>= 0`` here.
+    """
+
+    facts: Facts
+    unsigned: frozenset[str] = frozenset()
+    casts: Casts = Casts()
+    reshaped: Mapping[str, Reshape] = field(default_factory=dict)
+    ranges: tuple[Range, ...] = ()
+    guards: tuple[Affine, ...] = ()
+
+    # --- places ---------------------------------------------------------------------------------
+
+    def inside(self, loop: ast.For) -> IndexWriter:
+        """The writer for the body of a loop."""
+        changed = {name for each in loop.body for name in query.names_written(each)}
+        here = self._forgetting(changed | query.names_written(loop.target))
+        found = intervals.range_of(loop)
+        if found is None or found.variable in changed:
+            return here
+        if (found.first.names() | found.last.names()) & (changed | {found.variable}):
+            return here
+        return replace(here, ranges=(*here.ranges, found))
+
+    def under(self, condition: ast.expr, body: Sequence[ast.stmt] = ()) -> IndexWriter:
+        """The writer for what runs only where a condition holds."""
+        changed = {name for each in body for name in query.names_written(each)}
+        forms = [
+            form
+            for each in bounds.conjuncts(condition)
+            if (form := bounds.nonnegative_form(each, self.facts)) is not None
+            and not form.names() & changed
+        ]
+        return replace(self, guards=(*self.guards, *forms))
+
+    def _forgetting(self, names: set[str]) -> IndexWriter:
+        return replace(
+            self,
+            guards=tuple(g for g in self.guards if not g.names() & names),
+            ranges=tuple(
+                r
+                for r in self.ranges
+                if r.variable not in names and not (r.first.names() | r.last.names()) & names
+            ),
+        )
+
+    def is_nonnegative(self, expression: ast.expr) -> bool:
+        """Whether an integer expression is proved ``>= 0`` here."""
+        form = self.facts.form(expression)
+        if self.facts.is_nonnegative(form, self.ranges):
+            return True
+        return any(
+            self.facts.is_nonnegative(form - guard.substituted(self.facts.sizes), self.ranges)
+            for guard in self.guards
+        )
+
+    # --- integers -------------------------------------------------------------------------------
+
+    def index(self, expression: ast.expr) -> ast.expr:
+        """An index of an array."""
+        if isinstance(expression, ast.Slice) or query.integer(expression) is not None:
+            return self.value(expression)
+        if not self.facts.is_integer(expression):
+            return self.value(expression)
+        unsigned = self.as_unsigned(expression)
+        if unsigned is not None:
+            return unsigned
+        signed = self.as_signed(expression)
+        if self.is_nonnegative(expression):
+            return nodes.call(self.casts.uint64, [signed])
+        return signed
+
+    def as_unsigned(self, expression: ast.expr) -> ast.expr | None:
+        """The expression in unsigned arithmetic, or None where a part may be negative."""
+        number = self.facts.number(expression) if self._is_literal(expression) else None
+        if number is not None:
+            if not 0 <= number < _UNSIGNED_LIMIT:
+                return None
+            return nodes.call(self.casts.uint32, [nodes.clone(expression)])
+        if isinstance(expression, ast.Name) and expression.id in self.unsigned:
+            return nodes.clone(expression)
+        if isinstance(expression, ast.Name) or is_size(expression):
+            if not self.is_nonnegative(expression):
+                return None
+            return nodes.call(self.casts.uint64, [nodes.clone(expression)])
+        if isinstance(expression, ast.BinOp):
+            return self._unsigned_binary(expression)
+        if isinstance(expression, ast.Call) and query.dotted(expression.func) in ("min", "max"):
+            parts = [self.as_unsigned(each) for each in expression.args]
+            known = [each for each in parts if each is not None]
+            if len(known) == len(parts):
+                return nodes.call(nodes.clone(expression.func), known)
+        return None
+
+    def _is_literal(self, expression: ast.expr) -> bool:
+        if query.integer(expression) is not None:
+            return True
+        return isinstance(expression, ast.Name) and expression.id in self.facts.constants
+
+    def _unsigned_binary(self, expression: ast.BinOp) -> ast.expr | None:
+        left, right = self.as_unsigned(expression.left), self.as_unsigned(expression.right)
+        if left is None or right is None:
+            return None
+        operator = expression.op
+        if isinstance(operator, ast.Sub) and not self.is_nonnegative(expression):
+            return None
+        if isinstance(operator, (ast.FloorDiv, ast.Mod)):
+            divisor = self.facts.number(expression.right)
+            if divisor is None or divisor <= 0:
+                return None
+        elif not isinstance(operator, (ast.Add, ast.Sub, ast.Mult)):
+            return None
+        return nodes.binary(left, type(operator), right)
+
+    def as_signed(self, expression: ast.expr) -> ast.expr:
+        """The expression in 64 bit signed arithmetic."""
+        values = {
+            name: nodes.call(self.casts.int64, [nodes.name(name)])
+            for name in query.names_read(expression) & self.unsigned
+        }
+        return nodes.substitute(expression, values)
+
+    def condition(self, expression: ast.expr) -> ast.expr:
+        """A condition; integer comparisons are unsigned as a whole or signed as a whole."""
+        if isinstance(expression, ast.BoolOp):
+            here, parts = self, []
+            for each in expression.values:
+                parts.append(here.condition(each))
+                if isinstance(expression.op, ast.And):
+                    here = here.under(each)
+            return ast.BoolOp(type(expression.op)(), parts)
+        if isinstance(expression, ast.UnaryOp) and isinstance(expression.op, ast.Not):
+            return ast.UnaryOp(ast.Not(), self.condition(expression.operand))
+        if not isinstance(expression, ast.Compare) or not self.facts.is_static(expression):
+            return self.value(expression)
+        sides = [expression.left, *expression.comparators]
+        parts = [part for each in sides if (part := self.as_unsigned(each)) is not None]
+        if len(parts) < len(sides):
+            parts = [self.as_signed(each) for each in sides]
+        operators = [type(each)() for each in expression.ops]
+        return ast.Compare(parts[0], operators, parts[1:])
+
+    def can_count_unsigned(self, loop: ast.For) -> bool:
+        """Whether a counted loop may count in unsigned integers."""
+        header = query.header(loop)
+        if header is None:
+            return False
+        step = query.integer(header.step)
+        if step is None or step <= 0:
+            return False
+        return all(self.as_unsigned(e) is not None for e in (header.start, header.stop))
+
+    def range_call(self, loop: ast.For) -> ast.expr:
+        """The iterator of a sequential loop."""
+        header = query.header(loop)
+        if header is None:
+            return self.value(loop.iter)
+        assert isinstance(loop.iter, ast.Call)
+        if header.variable in self.unsigned:
+            convert: Callable[[ast.expr], ast.expr | None] = self.as_unsigned
+        else:
+            convert = self.as_signed
+        arguments = [part for e in loop.iter.args if (part := convert(e)) is not None]
+        return nodes.call("range", arguments)
+
+    # --- values ---------------------------------------------------------------------------------
+
+    def value(self, expression: ast.expr) -> ast.expr:
+        """An expression whose value matters: loop variables are signed, indices are indices."""
+        made = self._rewritten(expression)
+        assert isinstance(made, ast.expr)
+        return made
+
+    def _rewritten(self, node: ast.AST) -> ast.AST:
+        if isinstance(node, ast.Subscript) and query.base_name(node) is not None:
+            return self.access(node)
+        if isinstance(node, ast.Name):
+            if node.id in self.unsigned and isinstance(node.ctx, ast.Load):
+                return nodes.call(self.casts.int64, [nodes.clone(node)])
+            return nodes.clone(node)
+        if isinstance(node, ast.IfExp):
+            here = self.under(node.test)
+            return ast.IfExp(
+                self.condition(node.test), here.value(node.body), self.value(node.orelse)
+            )
+        if isinstance(node, (ast.Compare, ast.BoolOp)) and self._has_condition(node):
+            return self.condition(node)
+        if isinstance(node, ast.Call):
+            compared = self._compared(node)
+            if compared is not None:
+                return compared
+        made = nodes.clone(node)
+        for name, value in ast.iter_fields(made):
+            if isinstance(value, ast.AST):
+                setattr(made, name, self._rewritten(value))
+            elif isinstance(value, list):
+                setattr(
+                    made, name, [self._rewritten(v) if isinstance(v, ast.AST) else v for v in value]
+                )
+        return made
+
+    def _has_condition(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.BoolOp):
+            return True
+        return self.facts.is_static(node)
+
+    def access(self, node: ast.Subscript) -> ast.Subscript:
+        """An access of cells, its indices as unsigned as they can be."""
+        base = query.base_name(node)
+        assert base is not None
+        if base in self.reshaped:
+            kept = [self.index(each) for each in self.reshaped[base](query.indices(node))]
+            return nodes.subscript(base, kept, store=isinstance(node.ctx, ast.Store))
+        inner = node.value
+        container: ast.expr = nodes.name(base)
+        if isinstance(inner, ast.Subscript):
+            container = self.access(inner)
+        if isinstance(node.slice, ast.Tuple):
+            index: ast.expr = nodes.tuple_of([self.index(each) for each in node.slice.elts])
+        else:
+            index = self.index(node.slice)
+        made = ast.Subscript(container, index, type(node.ctx)())
+        return nodes.copy_place(node, made)
+
+    def _compared(self, node: ast.Call) -> ast.expr | None:
+        """``max(a, b)`` as a comparison, which keeps Python's rule for NaN; None for others.
+
+        Python's ``max`` returns the first argument unless a later one is greater; the GPU's
+        instruction returns the number where the other is NaN.
+        """
+        word = query.dotted(node.func)
+        if word not in ("min", "max") or len(node.args) < 2 or node.keywords:
+            return None
+        if self.facts.is_integer(node) or any(isinstance(a, ast.Starred) for a in node.args):
+            return None
+        operator: type[ast.cmpop] = ast.Gt if word == "max" else ast.Lt
+        result = self.value(node.args[0])
+        for each in node.args[1:]:
+            later = self.value(each)
+            test = nodes.compare(nodes.clone(later), operator, nodes.clone(result))
+            result = ast.IfExp(test, later, nodes.clone(result))
+        return result

@@ -1,0 +1,40 @@
+"""What a lowering hands on: text, its entry, and what is known about its kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class KernelInfo:
+    """One kernel of a CUDA text, for reports and occupancy.
+
+    Args:
+        name: the kernel's function name in the text.
+        grid: blocks along x, y, z, as expressions over the host function's names.
+        block: threads along x, y, z.
+        shared_bytes: static shared memory of one block in bytes; None where a dtype that the
+            text only knows at run time decides.
+    """
+
+    name: str
+    grid: tuple[str, str, str]
+    block: tuple[int, int, int]
+    shared_bytes: int | None
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """A complete module that runs by itself.
+
+    Args:
+        text: the module.
+        entry: name of its function that has the kernel's name and parameters.
+        target: ``"python"``, ``"cpu"`` or ``"cuda"``.
+        kernels: the CUDA kernels in order of launch, empty for other targets.
+    """
+
+    text: str
+    entry: str
+    target: str
+    kernels: tuple[KernelInfo, ...] = ()

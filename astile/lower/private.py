@@ -1,0 +1,237 @@
+"""Local arrays of a kernel: each thread keeps only the cells that it uses itself."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from astile.analysis import affine, intervals
+from astile.analysis.affine import Affine
+from astile.analysis.intervals import Range
+from astile.errors import LoweringError
+from astile.ir import nodes, query
+from astile.ir.program import Program
+from astile.lower.facts import Facts
+from astile.lower.indices import Reshape
+from astile.lower.structure import Structure, axis_of, level
+
+
+@dataclass(frozen=True, eq=False)
+class LocalArray:
+    """A local array as each thread holds it.
+
+    Args:
+        array: its name.
+        shape: cells along each axis in the text.
+        reshape: indices of the program -> indices of the text; None where they are the same.
+    """
+
+    array: str
+    shape: tuple[int, ...]
+    reshape: Reshape | None
+
+
+@dataclass(frozen=True)
+class _Access:
+    """One access: its indices as forms, the thread loops around it, ranges of what is inside."""
+
+    node: ast.Subscript
+    forms: tuple[Affine, ...]
+    threads: dict[str, ast.For]
+    ranges: tuple[Range, ...]
+
+
+def read(program: Program, structure: Structure, statement: ast.stmt, facts: Facts) -> LocalArray:
+    """How each thread holds a local array that the kernel allocates.
+
+    An array allocated inside the thread loops is the thread's own. One allocated outside of
+    them belongs to the whole block in the program's order; each thread can keep its part only
+    if no other thread uses it, which is so when every access is indexed by all thread
+    variables: ``acc[i_1, j_1]``, ``acc[i_1 * 4 + r]``, or ``acc[i_1 + 16 * r]``.
+
+    Raises:
+        LoweringError: when the shape is no literal, or threads would have to share cells.
+    """
+    made = query.allocation(statement)
+    assert made is not None
+    shape = literal_shape(program, statement, facts)
+    accesses = _accesses(structure.root, statement, made.array, facts)
+    if not any(each.threads for each in accesses):
+        return LocalArray(made.array, shape, None)
+    first = accesses[0]
+    axes = set(first.threads)
+    wide = {axis for axis in structure.wide if axis in axes}
+    same = all({a for a in structure.wide if a in each.threads} == wide for each in accesses)
+    if not same or not set(structure.wide) <= axes:
+        _refuse(program, statement, made.array)
+    part: dict[int, _Part] = {}
+    for axis in wide:
+        found = _part_of(axis, accesses, set(part), structure.threads[axis])
+        if found is None:
+            _refuse(program, statement, made.array)
+        assert found is not None
+        part[found[0]] = found[1]
+    if _is_used_whole(structure.root, made.array):
+        _refuse(program, statement, made.array)
+    reshape, kept = _reshape(part, shape, accesses, facts)
+    return LocalArray(made.array, kept, reshape)
+
+
+def literal_shape(program: Program, statement: ast.stmt, facts: Facts) -> tuple[int, ...]:
+    """The shape of a shared or local array as numbers.
+
+    Raises:
+        LoweringError: when an extent is not known before the text is compiled.
+    """
+    made = query.allocation(statement)
+    assert made is not None
+    numbers = [facts.number(each) for each in made.shape or ()]
+    known = tuple(each for each in numbers if each is not None and each > 0)
+    if not numbers or len(known) < len(numbers):
+        raise LoweringError(
+            f"the shape of {made.array} must be literal: {made.scope} memory is laid out when "
+            "the kernel is compiled",
+            span=program.source.span(statement),
+            hints=[f"tile by literal factors, or s.set_scope({made.array!r}, 'global')"],
+        )
+    return known
+
+
+def _refuse(program: Program, statement: ast.stmt, array: str) -> None:
+    raise LoweringError(
+        f"{array} is local, but threads of one block would share its cells",
+        span=program.source.span(statement),
+        notes=["each thread has local memory of its own"],
+        hints=[
+            f"s.set_scope({array!r}, 'shared'), or allocate it inside the thread loops, or "
+            "index it by every thread variable",
+        ],
+    )
+
+
+def _is_used_whole(root: ast.For, array: str) -> bool:
+    """Whether the array is read other than cell by cell, such as as an argument."""
+    reads = sum(
+        isinstance(node, ast.Name) and node.id == array and isinstance(node.ctx, ast.Load)
+        for node in ast.walk(root)
+    )
+    return reads != len(query.accesses(root, array))
+
+
+def _accesses(root: ast.For, home: ast.stmt, array: str, facts: Facts) -> list[_Access]:
+    """The accesses of an array, with the thread loops between its allocation and each."""
+    found: list[_Access] = []
+    start = query.find_place(root, home)
+    outside = set(map(id, start.loops)) if start is not None else set()
+
+    def walk(node: ast.AST, loops: tuple[ast.For, ...]) -> None:
+        if isinstance(node, ast.For):
+            loops = (*loops, node)
+        expressions = [c for c in ast.iter_child_nodes(node) if not isinstance(c, ast.stmt)]
+        for each in expressions:
+            for access in query.accesses(each, array):
+                inner = [loop for loop in loops if id(loop) not in outside]
+                threads = {axis_of(e): e for e in inner if level(e) == "thread"}
+                ranges = tuple(
+                    r
+                    for e in inner
+                    if level(e) != "thread" and (r := intervals.range_of(e)) is not None
+                )
+                forms = tuple(facts.form(index) for index in query.indices(access))
+                found.append(_Access(access, forms, threads, ranges))
+        for body in query.bodies(node):
+            for each_statement in body:
+                walk(each_statement, loops)
+
+    walk(root, ())
+    return found
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A dimension split among threads: blocked ``index = width * t + rest``, or strided."""
+
+    axis: str
+    width: int
+    is_blocked: bool
+
+
+def _part_of(
+    axis: str, accesses: Sequence[_Access], taken: set[int], extent: int
+) -> tuple[int, _Part] | None:
+    """The dimension that tells the threads along an axis apart, and how."""
+    for dimension in range(len(accesses[0].forms)):
+        if dimension in taken:
+            continue
+        variable = _variable(accesses[0], axis)
+        width = accesses[0].forms[dimension].coefficient(variable)
+        for candidate in (_Part(axis, width, True), _Part(axis, extent, False)):
+            if width > 0 and all(_fits(each, dimension, candidate) for each in accesses):
+                return dimension, candidate
+    return None
+
+
+def _variable(access: _Access, axis: str) -> str:
+    header = query.header(access.threads[axis])
+    assert header is not None
+    return header.variable
+
+
+def _fits(access: _Access, dimension: int, part: _Part) -> bool:
+    """Whether the index of an access belongs to the thread that runs it."""
+    if dimension >= len(access.forms):
+        return False
+    header = query.header(access.threads[part.axis])
+    assert header is not None
+    if not query.is_constant(header.start, 0) or not query.is_constant(header.step, 1):
+        return False
+    form = access.forms[dimension]
+    rest = form.without(header.variable)
+    others = {_variable(access, axis) for axis in access.threads}
+    if rest.names() & others:
+        return False
+    if part.is_blocked:
+        return (
+            form.coefficient(header.variable) == part.width
+            and intervals.is_nonnegative(rest, access.ranges)
+            and intervals.is_nonnegative(affine.constant(part.width - 1) - rest, access.ranges)
+        )
+    strides = [*rest.coefficients.values(), rest.constant]
+    return form.coefficient(header.variable) == 1 and all(s % part.width == 0 for s in strides)
+
+
+def _reshape(
+    parts: dict[int, _Part],
+    shape: tuple[int, ...],
+    accesses: Sequence[_Access],
+    facts: Facts,
+) -> tuple[Reshape, tuple[int, ...]]:
+    kept: list[int] = []
+    for dimension, size in enumerate(shape):
+        part = parts.get(dimension)
+        if part is None:
+            kept.append(size)
+        elif part.is_blocked and part.width > 1:
+            kept.append(part.width)
+        elif not part.is_blocked and -(-size // part.width) > 1:
+            kept.append(-(-size // part.width))
+    variables = {_variable(access, axis) for access in accesses for axis in access.threads}
+
+    def reshape(indices: Sequence[ast.expr]) -> list[ast.expr]:
+        made: list[ast.expr] = []
+        for dimension, index in enumerate(indices):
+            part = parts.get(dimension)
+            if part is None:
+                made.append(nodes.clone(index))
+                continue
+            rest = facts.form(index)
+            for variable in variables:
+                rest = rest.without(variable)
+            if part.is_blocked and part.width > 1:
+                made.append(rest.expression())
+            elif not part.is_blocked and -(-shape[dimension] // part.width) > 1:
+                made.append(affine.floor_div(rest, part.width).expression())
+        return made or [nodes.const(0)]
+
+    return reshape, tuple(kept) or (1,)
