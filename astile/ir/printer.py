@@ -6,9 +6,11 @@ astor prints and wraps; what it cannot print, or prints as another program, `ast
 from __future__ import annotations
 
 import ast
+import sys
 import textwrap
 import warnings
 from collections.abc import Sequence
+from itertools import pairwise
 
 from astile.errors import InternalError
 from astile.ir import nodes, query, wrapping
@@ -18,6 +20,7 @@ with warnings.catch_warnings():  # astor 0.8.1 names ast.Num while it is importe
     import astor  # noqa: TID251
 
 WIDTH = 100
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def print_expression(expression: ast.expr) -> str:
@@ -90,26 +93,65 @@ def _reparsed(text: str) -> ast.Module | None:
 
 
 def _with_comments(text: str, module: ast.Module, reparsed: ast.Module) -> str:
-    """Insert comments and the blank lines after loop nests, by walking both trees together."""
+    """Insert comments and blank lines, by walking both trees together."""
     lines = text.splitlines()
     above: dict[int, list[str]] = {}
     for made, parsed in zip(query.statements(module), query.statements(reparsed), strict=True):
-        indent = " " * parsed.col_offset
-        above[parsed.lineno - 1] = [
-            line
-            for each in nodes.comments(made)
-            for line in textwrap.wrap(
-                each, WIDTH, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}# "
-            )
-        ]
+        above[_first_line(parsed)] = _comment_lines(made, " " * parsed.col_offset)
     for function in reparsed.body:
-        for first, second in zip(_body(function), _body(function)[1:], strict=False):
+        inside = function.body if isinstance(function, ast.FunctionDef) else []
+        for first, second in pairwise(inside):
             if isinstance(first, (ast.For, ast.While)):
-                above[second.lineno - 1].insert(0, "")
-    for line in sorted(above, reverse=True):
-        lines[line:line] = above[line]
-    return "\n".join(lines) + "\n"
+                above[_first_line(second)].insert(0, "")
+    spaced: list[str] = []
+    previous: ast.stmt | None = None
+    for statement in reparsed.body:
+        spaced += [""] * _blank_lines(previous, statement)
+        for number in range(_first_line(statement), (statement.end_lineno or 0) + 1):
+            spaced += [*above.get(number, ()), lines[number - 1]]
+        previous = statement
+    return "\n".join(spaced) + "\n"
 
 
-def _body(statement: ast.stmt) -> list[ast.stmt]:
-    return statement.body if isinstance(statement, ast.FunctionDef) else []
+def _first_line(statement: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(each.lineno for each in decorators)])
+
+
+def _comment_lines(statement: ast.stmt, indent: str) -> list[str]:
+    start = f"{indent}# "
+    return [
+        line
+        for comment in nodes.comments(statement)
+        for line in textwrap.wrap(comment, WIDTH, initial_indent=start, subsequent_indent=start)
+    ]
+
+
+def _blank_lines(previous: ast.stmt | None, statement: ast.stmt) -> int:
+    """Blank lines between two statements of a module."""
+    if previous is None:
+        return 0
+    if isinstance(previous, _DEFINITIONS) or isinstance(statement, _DEFINITIONS):
+        return 2
+    return int(section(previous) != section(statement))
+
+
+def section(statement: ast.stmt) -> int:
+    """Number of the section of a module that a statement belongs to; sections stand apart.
+
+    They are the module's docstring, imports of the standard library, of other packages, of
+    astile, and the rest.
+
+    Args:
+        statement: at the top level of a module.
+    """
+    if isinstance(statement, ast.Import):
+        path = statement.names[0].name
+    elif isinstance(statement, ast.ImportFrom):
+        path = statement.module or ""
+    else:
+        return 0 if isinstance(statement, ast.Expr) else 4
+    root = path.partition(".")[0]
+    if root in sys.stdlib_module_names:
+        return 1
+    return 3 if root == "astile" else 2
