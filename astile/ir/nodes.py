@@ -290,6 +290,15 @@ def module_of(body: Sequence[ast.stmt]) -> ast.Module:
     return ast.Module(list(body), [])
 
 
-def same(first: ast.AST, second: ast.AST) -> bool:
+def same(first: object, second: object) -> bool:
     """Whether two trees are equal, positions and facts apart."""
-    return ast.dump(first) == ast.dump(second)
+    if type(first) is not type(second):
+        return False
+    if isinstance(first, ast.AST):
+        return all(
+            same(getattr(first, field, None), getattr(second, field, None))
+            for field in first._fields
+        )
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(map(same, first, second))
+    return first == second and repr(first) == repr(second)  # 0.0 and -0.0 are equal

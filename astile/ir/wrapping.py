@@ -95,6 +95,8 @@ def wrap(text: str, width: int) -> str:
 def _inside_strings(text: str) -> set[int]:
     """Numbers of the lines that hold a piece of a string of several lines."""
     found: set[int] = set()
+    if '"""' not in text and "'''" not in text:
+        return found
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.start[0] != token.end[0]:
             found.update(range(token.start[0], token.end[0] + 1))
