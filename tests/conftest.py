@@ -1,0 +1,46 @@
+"""Fixtures for all tests."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+_GOLDEN = Path(__file__).parent / "golden"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden",
+        action="store_true",
+        help="rewrite the golden files that tests compare with; review the difference with git",
+    )
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """`golden(name, text)`: `text` is what `tests/golden/<name>` holds."""
+    is_update = bool(request.config.getoption("--update-golden"))
+    if is_update and os.environ.get("CI"):
+        pytest.fail("golden files are not rewritten where CI is set")
+
+    def compare(name: str, text: str) -> None:
+        path = _GOLDEN / name
+        text = text.rstrip("\n") + "\n"
+        if is_update:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            return
+        if not path.exists():
+            pytest.fail(f"there is no golden file {name}; write it with --update-golden")
+        expected = path.read_text(encoding="utf-8")
+        if text != expected:
+            lines = difflib.unified_diff(
+                expected.splitlines(), text.splitlines(), f"golden/{name}", "now", lineterm=""
+            )
+            pytest.fail("\n".join(lines), pytrace=False)
+
+    return compare
