@@ -1,0 +1,94 @@
+"""A primitive is a file, a method of `Schedule`, a row of the documentation and a test file."""
+
+import ast
+import re
+
+import pytest
+
+from tests.support.package import PACKAGE, ROOT, functions, modules, tree
+
+METHODS_FILE = PACKAGE / "schedule" / "schedule.py"
+RECIPES_FILE = PACKAGE / "schedule" / "compose.py"
+DOCUMENT = ROOT / "docs" / "primitives.md"
+SECTIONS = ("Args", "Raises", "Before", "After")
+
+
+def own_function(path):
+    """The function named like its file that rewrites a program, or None."""
+    for each in tree(path).body:
+        if isinstance(each, ast.FunctionDef) and each.name == path.stem and each.returns:
+            return each if ast.unparse(each.returns) == "Rewritten" else None  # noqa: TID251
+    return None
+
+
+REWRITES = {
+    path.stem: function
+    for path in modules(PACKAGE / "rewrites")
+    if (function := own_function(path)) is not None
+}
+METHODS = {
+    each.name: each
+    for node in tree(METHODS_FILE).body
+    if isinstance(node, ast.ClassDef) and node.name == "Schedule"
+    for each in functions(node)
+    if any(argument.arg == "unsafe" for argument in each.args.kwonlyargs)
+}
+#: Methods that are made of other primitives: they add no trust and have no rewrite.
+RECIPES = {
+    each.name
+    for each in functions(tree(RECIPES_FILE))
+    if any(argument.arg == "unsafe" for argument in each.args.kwonlyargs)
+}
+ROWS = re.findall(r"^\| `(\w+)\(", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_there_are_primitives():
+    assert {"split", "reorder", "compute_at", "bind"} <= set(REWRITES)
+    assert "tile" in RECIPES
+
+
+def test_methods_of_schedule():
+    assert set(METHODS) == set(REWRITES) | RECIPES
+
+
+def test_rows_of_the_documentation():
+    assert sorted(ROWS) == sorted(METHODS)
+
+
+def test_rows_show_the_parameters_of_the_methods():
+    text = DOCUMENT.read_text(encoding="utf-8")
+    for name, method in METHODS.items():
+        row = re.search(rf"^\| `{name}\((.*?)\)`", text, re.MULTILINE)
+        shown = re.findall(r"(?:^|, )\*?(\w+)", re.sub(r"\[.*?\]|\".*?\"", "", row[1]))
+        positional = [each.arg for each in method.args.args if each.arg != "self"]
+        starred = [method.args.vararg.arg] if method.args.vararg else []
+        assert shown == positional + starred, name
+
+
+@pytest.mark.parametrize("name", sorted(REWRITES))
+def test_has_a_test_file(name):
+    assert (ROOT / "tests" / "rewrites" / f"test_{name}.py").exists()
+
+
+def test_no_test_file_of_a_rewrite_that_is_gone():
+    files = {path.stem for path in modules(PACKAGE / "rewrites")}
+    tested = {each.stem.removeprefix("test_") for each in modules(ROOT / "tests" / "rewrites")}
+    assert {each for each in tested if each.isidentifier()} <= files | RECIPES | {"conftest"}
+
+
+def sections(docstring):
+    """Headings of a docstring at its left edge -> the text below."""
+    parts = re.split(r"^(Args|Raises|Before|After)\b(.*):\n", docstring, flags=re.MULTILINE)
+    return {parts[k]: parts[k + 2] for k in range(1, len(parts), 3)}
+
+
+@pytest.mark.parametrize("name", sorted(REWRITES))
+def test_docstring_shows_before_and_after(name):
+    found = sections(ast.get_docstring(REWRITES[name]) or "")
+    assert set(SECTIONS) <= set(found)
+    before, after = (ast.dump(ast.parse(_dedented(found[each]))) for each in SECTIONS[2:])
+    assert before != after
+
+
+def _dedented(text):
+    return "\n".join(line.removeprefix("    ") for line in text.splitlines())
