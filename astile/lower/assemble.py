@@ -3,84 +3,84 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from astile.analysis import affine
 from astile.analysis.affine import Affine
-from astile.ir import nodes, query
+from astile.ir import module, nodes, query
+from astile.ir.module import Parts
 from astile.ir.program import Program
+
+#: Modules whose names mean NumPy's types of the same name.
+_TYPE_HOMES = ("numpy", "numba", "numba.types", "astile.loops")
+
+
+class Frame:
+    """What stands above the functions of a generated module, and the names still free in it.
+
+    Args:
+        program: the program whose module it is.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.above = module.parts(program)
+        self.imports = {n: p for n, p in self.above.imports.items() if not _is_word(p)}
+        for name, path in self.imports.items():
+            if path.startswith("astile.loops."):
+                self.imports[name] = "numpy." + path.rpartition(".")[2]
+        self._taken = {*self.above.imports, *self.above.constants}
+        for helper in self.above.helpers:
+            self._taken |= query.names(helper) | {helper.name}
+        self._wanted: dict[str, str] = {}
+
+    def fresh(self, wanted: str) -> str:
+        """A name that is free in the whole module, taken from now on."""
+        found = self.program.fresh_name(wanted, self._taken)
+        self._taken.add(found)
+        return found
+
+    def word(self, path: str) -> str:
+        """The name in the text for a dotted path; it is imported where it is used."""
+        last = path.rpartition(".")[2]
+        for name, known in {**self.imports, **self._wanted}.items():
+            head, _, tail = known.rpartition(".")
+            same_type = path == f"numpy.{tail}" and head in _TYPE_HOMES
+            if known == path or same_type:
+                return name
+        name = self.fresh("np" if path == "numpy" else last)
+        self._wanted[name] = path
+        return name
+
+    def module(
+        self,
+        functions: Sequence[ast.stmt],
+        helper: Callable[[ast.FunctionDef], ast.FunctionDef],
+    ) -> list[ast.stmt]:
+        """The whole module.
+
+        Args:
+            functions: the functions of the text.
+            helper: gives a helper function the form of the target.
+        """
+        helpers = [helper(nodes.clone(each)) for each in self.above.helpers]
+        names = used([*functions, *helpers])
+        imports = {n: p for n, p in {**self.imports, **self._wanted}.items() if n in names}
+        constants = {n: v for n, v in self.above.constants.items() if n in names}
+        head = module.preamble(Parts(imports, constants, ()))
+        return [*head, *helpers, *functions]
+
+
+def _is_word(path: str) -> bool:
+    """Whether a path is a word of printed programs, which a generated module does without."""
+    home, _, last = path.rpartition(".")
+    words = {word.partition(".")[0] for word in query.LOOP_WORDS} | {"shared", "local"}
+    return home == "astile.loops" and last in words
 
 
 def used(body: Iterable[ast.stmt]) -> set[str]:
     """All names that statements mention."""
     return {name for each in body for name in query.names(each)}
-
-
-def imports(wanted: Mapping[str, str]) -> list[ast.stmt]:
-    """Import statements for names: module imports first, then one line per module.
-
-    Args:
-        wanted: name in the text -> dotted path it stands for.
-    """
-    modules: list[ast.stmt] = []
-    members: dict[str, list[ast.alias]] = {}
-    for name, path in sorted(wanted.items(), key=lambda item: (item[1], item[0])):
-        head, _, last = path.rpartition(".")
-        if not head:
-            modules.append(nodes.import_as(path, name))
-        else:
-            alias = ast.alias(last, None if last == name else name)
-            members.setdefault(head, []).append(alias)
-    from_imports: list[ast.stmt] = [
-        ast.ImportFrom(head, aliases, 0) for head, aliases in members.items()
-    ]
-    return modules + from_imports
-
-
-def constants(program: Program, names: set[str]) -> list[ast.stmt]:
-    """``NAME = value`` for the module constants among `names`."""
-    return [
-        nodes.assign(name, nodes.const(value))
-        for name, value in program.constants.items()
-        if name in names
-    ]
-
-
-def numpy_name(program: Program) -> str:
-    """The name by which the program calls NumPy, or a free one."""
-    for name, path in program.imports.items():
-        if path == "numpy":
-            return name
-    return program.fresh_name("np")
-
-
-def type_name(program: Program, wanted: str) -> str:
-    """The name by which the text calls a NumPy type: the type's own, or a free one."""
-    if program.imports.get(wanted) in (f"numpy.{wanted}", f"numba.{wanted}"):
-        return wanted
-    return program.fresh_name(wanted)
-
-
-def header(
-    program: Program,
-    body: Sequence[ast.stmt],
-    wanted: Mapping[str, str],
-    numpy: str,
-) -> list[ast.stmt]:
-    """Imports and constants that `body` needs.
-
-    Args:
-        program: the program, with what its names stand for.
-        body: the statements that follow.
-        wanted: names that the lowering itself uses -> dotted path.
-        numpy: the name that stands for NumPy.
-    """
-    names = used(body)
-    needed = {name: path for name, path in program.imports.items() if name in names}
-    needed = {name: path for name, path in wanted.items() if name in names} | needed
-    if numpy in names:
-        needed[numpy] = "numpy"
-    return [*imports(needed), *constants(program, names)]
 
 
 def trip_count(start: ast.expr, stop: ast.expr, step: int) -> Affine:

@@ -31,15 +31,12 @@ def lower(
             rounding, as on a GPU; nothing is ever reassociated.
     """
     work = program.cloned()
-    known = facts.of(work)
-    bounds.tighten(work.function, known)
+    bounds.tighten(work.function, facts.of(work))
     writer = _Writer(work)
     writer.loops(work.function.body, on_core=False)
     writer.memory(work.function)
-    function = work.function
-    function.name = program.name
-    function.decorator_list = [writer.decorator(exact)]
-    body: list[ast.stmt] = [*writer.header([function]), function]
+    work.function.decorator_list = [writer.decorator(exact)]
+    body = writer.frame.module([work.function], writer.helper)
     return Lowered(printer.print_module(body), program.name, "cpu")
 
 
@@ -48,10 +45,9 @@ class _Writer:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.njit = program.fresh_name("njit")
-        self.prange = program.fresh_name("prange")
-        self.numpy = assemble.numpy_name(program)
-        self.wanted: dict[str, str] = {self.njit: "numba.njit"}
+        self.frame = assemble.Frame(program)
+        self.njit = self.frame.word("numba.njit")
+        self.numpy = self.frame.word("numpy")
         self.has_cores = False
 
     def loops(self, body: Iterable[ast.stmt], *, on_core: bool) -> None:
@@ -73,7 +69,6 @@ class _Writer:
             loop.iter.func = nodes.name("range")
             return False
         self.has_cores = True
-        self.wanted[self.prange] = "numba.prange"
         self._parallel(loop, header)
         return True
 
@@ -86,17 +81,18 @@ class _Writer:
 
     def _parallel(self, loop: ast.For, header: query.Header) -> None:
         """``prange`` counts from 0 in steps of 1; other ranges compute their variable."""
+        prange = self.frame.word("numba.prange")
         if query.is_constant(header.start, 0) and query.is_constant(header.step, 1):
-            loop.iter = nodes.call(self.prange, [header.stop])
+            loop.iter = nodes.call(prange, [header.stop])
             return
         step = query.integer(header.step)
         if step is None or step == 0:
             loop.iter = nodes.call("range", [header.start, header.stop, header.step])
             return
-        counter = self.program.fresh_name(f"{header.variable}_n")
+        counter = self.frame.fresh(f"{header.variable}_n")
         loop.target = nodes.target(counter)
         trips = assemble.trip_count(header.start, header.stop, step)
-        loop.iter = nodes.call(self.prange, [trips.expression()])
+        loop.iter = nodes.call(prange, [trips.expression()])
         value = affine.of(header.start) + affine.variable(counter) * step
         loop.body.insert(0, nodes.assign(header.variable, value.expression()))
 
@@ -120,6 +116,7 @@ class _Writer:
             options["parallel"] = ast.Dict([nodes.const("fusion")], [nodes.const(False)])
         return nodes.call(self.njit, [], options)
 
-    def header(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        """Imports, constants and helper functions that `body` needs."""
-        return assemble.header(self.program, body, self.wanted, self.numpy)
+    def helper(self, function: ast.FunctionDef) -> ast.FunctionDef:
+        """A helper function, compiled with those that call it."""
+        function.decorator_list = [nodes.call(self.njit, [], {"error_model": nodes.const("numpy")})]
+        return function

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from astile.analysis import affine
 from astile.errors import LoweringError
@@ -52,15 +53,13 @@ class _Module:
         self.program, self.types = program, types
         self.facts = facts.of(program)
         self.plan = barriers(program)
-        name = program.fresh_name
-        self.words = Words(
-            name("cuda"),
-            assemble.numpy_name(program),
-            Casts(*(assemble.type_name(program, t) for t in ("uint32", "uint64", "int64"))),
-        )
+        self.frame = assemble.Frame(program)
+        word = self.frame.word
+        casts = Casts(word("numpy.uint32"), word("numpy.uint64"), word("numpy.int64"))
+        self.words = Words(word("numba.cuda"), word("numpy"), casts)
+        self.grid = self.frame.fresh("grid")
         self.kernels: list[ast.stmt] = []
         self.infos: list[KernelInfo] = []
-        self.taken: set[str] = set()
         self.dtypes = dtypes.of_arrays(program, types, self.words.numpy)
 
     def lowered(self) -> Lowered:
@@ -70,17 +69,18 @@ class _Module:
         body = self._host(every)
         function = nodes.clone(self.program.function)
         function.body = body or [ast.Pass()]
-        whole = [*self.kernels, function]
-        casts = self.words.casts
-        wanted = {
-            self.words.cuda: "numba.cuda",
-            casts.uint32: "numpy.uint32",
-            casts.uint64: "numpy.uint64",
-            casts.int64: "numpy.int64",
-        }
-        head = assemble.header(self.program, whole, wanted, self.words.numpy)
-        text = printer.print_module([*head, *whole])
+        body = self.frame.module([*self.kernels, function], self._helper)
+        text = printer.print_module(body)
         return Lowered(text, self.program.name, "cuda", tuple(self.infos))
+
+    def _helper(self, function: ast.FunctionDef) -> ast.FunctionDef:
+        """A helper function for the GPU; inlined, so that no device is asked for its type."""
+        known = facts.of(replace(self.program, function=function, constants={}))
+        writer = IndexWriter(known, casts=self.words.casts)
+        function.body = [emit.rewritten(each, writer) for each in function.body]
+        options = {"device": nodes.const(True), "inline": nodes.const("always")}
+        function.decorator_list = [nodes.call(f"{self.words.cuda}.jit", [], options)]
+        return function
 
     # --- host -----------------------------------------------------------------------------------
 
@@ -121,9 +121,7 @@ class _Module:
         arrays = [array for each in body for array in query.written_arrays(each)]
         last = [] if self.alone or not arrays else [arrays[-1]]
         wanted = "_".join([self.program.name, *last, "kernel"])
-        found = self.program.fresh_name(wanted, self.taken)
-        self.taken.add(found)
-        return found
+        return self.frame.fresh(wanted)
 
     def _parameters(self, body: Sequence[ast.stmt], own: set[str]) -> list[str]:
         """What a kernel is handed: parameters first, then names that the host computed."""
@@ -199,13 +197,15 @@ class _Module:
         while len(shape) > 1 and shape[-1] == 1:
             shape.pop()
         threads = [nodes.const(n) for n in shape]
-        grid_name = self.program.fresh_name("grid")
+        grid_name = self.grid
         unknown = [e for e in extents if affine.of(e).value is None]
         whole = extents[0] if len(extents) == 1 else nodes.tuple_of(extents)
         threads_expression = threads[0] if len(threads) == 1 else nodes.tuple_of(threads)
         made: list[ast.stmt] = []
         first: ast.expr = nodes.clone(whole)
-        if unknown:
+        if isinstance(whole, ast.Name):
+            grid_name = whole.id
+        elif unknown:
             made.append(nodes.assign(grid_name, whole))
             first = nodes.name(grid_name)
         configured = ast.Subscript(
@@ -238,8 +238,7 @@ class _Module:
         made: list[ast.stmt] = []
         after: list[ast.stmt] = []
         for each in kept:
-            cell = self.program.fresh_name(f"{each}_cell", self.taken)
-            self.taken.add(cell)
+            cell = self.frame.fresh(f"{each}_cell")
             dtype = dtypes.of_scalar(self.program, body, each, self.words.numpy, each in parameters)
             made.append(
                 nodes.assign(

@@ -97,9 +97,9 @@ def of(program: Program) -> Facts:
     numbers: dict[str, int] = {}
     parameters = set(query.parameters(function))
     taken = query.names_written(function) | parameters
-    for name, value in program.constants.items():
-        if type(value) is int and name not in taken:
-            sizes[name], numbers[name] = affine.constant(value), value
+    for name, frozen in program.constants.items():
+        if type(frozen) is int and name not in taken:
+            sizes[name], numbers[name] = affine.constant(frozen), frozen
     unstable = {name for name, times in counts.items() if times > 1 or name in parameters}
     for statement in function.body:
         for name, value in _defined(statement):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
-from astile.lower import facts
+from astile.lower import facts, flow
 from astile.lower.facts import Facts
 from astile.lower.plan import FixedPlan
 from astile.lower.structure import axis_of, is_bound, level
@@ -27,7 +27,7 @@ def find(program: Program) -> FixedPlan:
         for statement in body:
             if level(statement):
                 assert isinstance(statement, ast.For)
-                walk = _Walk(statement, known)
+                walk = _Walk(program, statement, known)
                 walk.statement(statement, _State())
                 before.update(walk.before)
             elif is_bound(statement):
@@ -38,33 +38,38 @@ def find(program: Program) -> FixedPlan:
     return FixedPlan(before)
 
 
+#: An array, and whether one thread alone touches it: that thread needs no barrier for itself.
+_Key = tuple[str, bool]
+
+
 @dataclass(frozen=True)
 class _State:
-    """Accesses since the last barrier: array -> the text of one access."""
+    """Accesses since the last barrier: array and who touches it -> the text of one access."""
 
-    reads: Mapping[str, str] = field(default_factory=dict)
-    writes: Mapping[str, str] = field(default_factory=dict)
+    reads: Mapping[_Key, str] = field(default_factory=dict)
+    writes: Mapping[_Key, str] = field(default_factory=dict)
 
     def joined(self, other: _State) -> _State:
         return _State({**other.reads, **self.reads}, {**other.writes, **self.writes})
 
     def meets(self, later: _State) -> str | None:
         """The comment of a barrier that must stand between, or None."""
-        for array, text in self.writes.items():
-            if array in later.reads:
-                return f"{text} is written above, {later.reads[array]} is read below"
-        for array, text in self.reads.items():
-            if array in later.writes:
-                return f"{text} is read above, {later.writes[array]} is written below"
-        for array, text in self.writes.items():
-            if array in later.writes:
-                return f"{text} is written above, {later.writes[array]} is written again below"
+        for earlier, then, words in (
+            (self.writes, later.reads, ("written", "read")),
+            (self.reads, later.writes, ("read", "written")),
+            (self.writes, later.writes, ("written", "written again")),
+        ):
+            for (array, alone), text in earlier.items():
+                for (other, other_alone), other_text in then.items():
+                    if array == other and not (alone and other_alone):
+                        return f"{text} is {words[0]} above, {other_text} is {words[1]} below"
         return None
 
 
 class _Walk:
-    def __init__(self, root: ast.For, known: Facts) -> None:
+    def __init__(self, program: Program, root: ast.For, known: Facts) -> None:
         self.before: dict[ast.stmt, str] = {}
+        self.function = program.function
         self.facts = known
         self.local = {
             made.array
@@ -84,12 +89,21 @@ class _Walk:
             return self.body(statement.body, state)
         if level(statement) == "thread":
             self._inside(statement)
+        elif not is_bound(statement) and not self._is_mixed(statement):
+            return self._unit(statement, state)
         elif isinstance(statement, ast.For):
             return self._loop(statement, state)
         elif isinstance(statement, ast.If) and self.facts.is_static(statement.test):
             first = self.body(statement.body, state)
             return first.joined(self.body(statement.orelse, state))
         return self._unit(statement, state)
+
+    def _is_mixed(self, statement: ast.stmt) -> bool:
+        """Whether it stores cells, which one thread does, and sets names, which all threads do."""
+        if not set(query.written_arrays(statement)) - self.local:
+            return False
+        live = flow.live_after(self.function, statement)
+        return bool(query.names_written(statement) & live)
 
     def _loop(self, loop: ast.For, state: _State) -> _State:
         """The body twice: what its end leaves open meets its start."""
@@ -107,8 +121,10 @@ class _Walk:
         return touched.joined(state)
 
     def _touched(self, statement: ast.stmt) -> _State:
-        reads: dict[str, str] = {}
-        writes: dict[str, str] = {}
+        reads: dict[_Key, str] = {}
+        writes: dict[_Key, str] = {}
+        arrays = set(query.written_arrays(statement)) - self.local
+        alone = bool(arrays) and not is_bound(statement)
         updated = {id(s.target) for s in ast.walk(statement) if isinstance(s, ast.AugAssign)}
         for access in query.accesses(statement):
             array = query.base_name(access)
@@ -116,9 +132,9 @@ class _Walk:
                 continue
             text = printer.print_expression(_read(access))
             if isinstance(access.ctx, ast.Load) or id(access) in updated:
-                reads.setdefault(array, text)
+                reads.setdefault((array, alone), text)
             if isinstance(access.ctx, ast.Store):
-                writes.setdefault(array, text)
+                writes.setdefault((array, alone), text)
         return _State(reads, writes)
 
     # --- inside one phase -----------------------------------------------------------------------
@@ -136,7 +152,7 @@ class _Walk:
         if not any(map(is_bound, body)):
             return
         axes = {axis_of(e) for e in query.loops(phase) if level(e) == "thread"}
-        for array, text in self._touched(phase).writes.items():
+        for (array, _), text in self._touched(phase).writes.items():
             if not _is_owned(phase, array, axes, self.facts):
                 culprit = next(each for each in body if is_bound(each))
                 self.before.setdefault(culprit, f"{text} may be used by several threads")
