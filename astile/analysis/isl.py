@@ -9,13 +9,18 @@ import time
 from collections.abc import Iterable
 
 from islpy import (  # noqa: TID251 - this module is the owner
+    AstBuild,
+    AstExpr,
     Context,
     Error,
+    PwAff,
     Set,
     UnionAccessInfo,
     UnionFlow,
     UnionMap,
     UnionSet,
+    ast_expr_op_type,
+    ast_expr_type,
     dim_type,
     on_error,
 )
@@ -23,16 +28,23 @@ from islpy import (  # noqa: TID251 - this module is the owner
 __all__ = [
     "BudgetError",
     "Error",
+    "PwAff",
     "Session",
     "Set",
     "UnionAccessInfo",
     "UnionFlow",
     "UnionMap",
     "UnionSet",
+    "Tree",
+    "condition_tree",
     "flow",
     "is_params_only",
     "points",
+    "value_tree",
 ]
+
+#: An expression over parameters: an integer, a name, or (operator, operands).
+Tree = int | str | tuple[str, tuple["Tree", ...]]
 
 #: isl operations that take about a second on a slow machine; a cap, not a measure.
 _OPERATIONS_PER_SECOND = 20_000_000
@@ -137,3 +149,32 @@ def points(values: Set) -> tuple[dict[str, int], list[int]] | None:
         for position in range(size)
     ]
     return parameters, coordinates
+
+
+def condition_tree(values: Set, context: Set) -> Tree:
+    """A set of parameters as a condition, simplified by what holds in `context`."""
+    return _tree(AstBuild.from_context(context).expr_from_set(values))
+
+
+def value_tree(value: PwAff, context: Set) -> Tree:
+    """A piecewise quasi-affine function of parameters as an expression."""
+    return _tree(AstBuild.from_context(context).expr_from_pw_aff(value))
+
+
+_OPERATORS = {
+    getattr(ast_expr_op_type, word): word
+    for word in (
+        "add", "sub", "mul", "div", "minus", "fdiv_q", "pdiv_q", "pdiv_r", "zdiv_r", "min", "max",
+        "and_", "or_", "and_then", "or_else", "eq", "le", "lt", "ge", "gt", "cond", "select",
+    )
+}  # fmt: skip
+
+
+def _tree(expression: AstExpr) -> Tree:
+    kind = expression.get_type()
+    if kind == ast_expr_type.int:
+        return int(expression.get_val().to_python())
+    if kind == ast_expr_type.id:
+        return str(expression.get_id().get_name())
+    operands = [expression.get_op_arg(k) for k in range(expression.get_op_n_arg())]
+    return _OPERATORS[expression.get_op_type()], tuple(map(_tree, operands))
