@@ -112,8 +112,6 @@ class Forms:
     def _runner(self, specializer: Specializer) -> checking.Call:
         def run(values: Mapping[str, object]) -> object:
             checked = arguments.check(self.uses, (), values, specializer.target)
-            launcher = specializer.launcher(checked.types)
-            with specializer.retelling():
-                return launcher(checked)
+            return specializer.launcher(checked.types)(checked)
 
         return run

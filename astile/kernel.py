@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import Any, Generic, Literal, ParamSpec, Protocol, TypeVar, cast, get_args, overload
 
 from astile import check as checking
-from astile.analysis import bounds
 from astile.diagnostics import did_you_mean
 from astile.errors import ArgumentError, ScheduleError
 from astile.forms import Forms, Scheduling
 from astile.frontend import build
-from astile.frontend import text as module_text
-from astile.runtime import arguments, arrays, launch
+from astile.frontend import text as given_text
+from astile.ir.module import module_text
+from astile.runtime import arguments, arrays, launch, load
 from astile.runtime import compile as compiling
-from astile.schedule.schedule import Schedule, Step
+from astile.schedule.schedule import Schedule
+from astile.schedule.step import Step
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -68,10 +69,13 @@ class Kernel(Generic[P, R_co]):
     ) -> None:
         functools.update_wrapper(self, function)
         self.__signature__: inspect.Signature = inspect.signature(function)
-        self._target = _known_target(target)
-        program = build.build(function, scratch=tuple(scratch))
+        self._target: str = _known_target(target)
+        if isinstance(schedule, Schedule):
+            program = schedule.original
+        else:
+            program = build.build(function, scratch=tuple(scratch))
         self._original = program
-        self._conditions = bounds.conditions(program)
+        self._conditions: tuple[arguments.BoundsCondition, ...] = ()
         self._forms = Forms(program, tiles=tiles, scheduling=schedule, exact=exact)
         self._uses = self._forms.uses
         self._has_warned = False
@@ -90,6 +94,21 @@ class Kernel(Generic[P, R_co]):
 
     def __reduce__(self) -> str:
         return str(self.__qualname__)  # as functions: by the name that finds it in its module
+
+    @classmethod
+    def of_schedule(cls, schedule: Schedule, target: str = "auto") -> Kernel[..., Any]:
+        """A kernel that runs the program of a schedule as it is now.
+
+        Args:
+            schedule: is copied; what is done to it later does not change the kernel.
+            target: as for a kernel.
+        """
+        original = schedule.original
+        plain = load.load(module_text(original), original.name, ("plain",))
+        made: Kernel[..., Any] = Kernel(
+            plain, schedule=schedule, target=_known_target(target), exact=schedule.exact
+        )
+        return made
 
     # --- looking at it --------------------------------------------------------------------------
 
@@ -113,7 +132,7 @@ class Kernel(Generic[P, R_co]):
         Raises:
             LoweringError: when the target cannot express this program.
         """
-        chosen = _known_target(target)
+        chosen: str = _known_target(target)
         if chosen == "auto":
             chosen = self._default_target()
         return self._forms.schedule(chosen).source("cuda" if chosen == "emulate" else chosen)
@@ -171,12 +190,10 @@ class Kernel(Generic[P, R_co]):
         if checked.overlaps and (target in ("cuda", "emulate") or self._rewrites(target)):
             self._require_no_overlap(target, checked.overlaps)
             original = True
-        specializer = self._forms.specializer(target)
-        launcher = specializer.launcher(checked.types, original=original)
+        launcher = self._forms.specializer(target).launcher(checked.types, original=original)
         if target == "cuda":
             self._warn_of_copies(checked)
-        with specializer.retelling(original=original):
-            return launcher(checked)
+        return launcher(checked)
 
     def _rewrites(self, target: str) -> bool:
         return bool(self._forms.schedule(target).steps)
@@ -214,9 +231,9 @@ class Kernel(Generic[P, R_co]):
         return self._default_target()
 
 
-def _known_target(target: str) -> str:
+def _known_target(target: str) -> Target:
     if target in _TARGETS:
-        return target
+        return cast("Target", target)
     hint = did_you_mean(str(target), _TARGETS)
     raise ScheduleError(
         f"there is no target {target!r}; targets are {', '.join(_TARGETS)}",
@@ -337,4 +354,4 @@ def from_source(text: str, name: str | None = None, **options: Any) -> Kernel[..
         ScheduleError: as for `tile`.
     """
     decorate: Decorator = tile(**options)
-    return decorate(module_text.function_of(text, name))
+    return decorate(given_text.function_of(text, name))

@@ -46,14 +46,17 @@ class Checked:
     Args:
         values: parameter -> what to hand to the generated function.
         arrays: the array arguments among them.
-        types: parameter -> name of its dtype; a Python number has the widest of its kind.
         overlaps: pairs of arrays that meet in memory.
     """
 
     values: Mapping[str, object]
     arrays: Mapping[str, ArrayFacts]
-    types: Mapping[str, str]
     overlaps: tuple[Overlap, ...]
+
+    @property
+    def types(self) -> dict[str, str]:
+        """Array parameter -> name of its dtype."""
+        return {name: facts.dtype.name for name, facts in self.arrays.items()}
 
 
 def check(
@@ -76,28 +79,23 @@ def check(
     arrays: dict[str, ArrayFacts] = {}
     passed: dict[str, object] = dict(values)
     ints: dict[str, int] = {}
-    types: dict[str, str] = {}
     for use in uses:
         value = values[use.name]
         facts = array_facts(use.name, value)
         if facts is not None and (facts.shape or use.role == "array"):
             _require(use, _ARRAY_CHECKS, facts, target)
             arrays[use.name] = facts
-            types[use.name] = facts.dtype.name
             continue
         _require(use, _NUMBER_CHECKS, value, target)
         if use.role == "integer":
             passed[use.name] = ints[use.name] = int(value)  # type: ignore[call-overload]
-        name = _number_type(passed[use.name])
-        if name is not None:
-            types[use.name] = name
     _require_one_place(arrays)
     written = {use.name for use in uses if use.may_be_written}
     shapes = {name: facts.shape for name, facts in arrays.items()}
     for condition in conditions:
         if not condition.holds(shapes, ints):
             raise ArgumentError(condition.message(shapes, ints), code="argument-bounds")
-    return Checked(passed, arrays, types, overlaps(arrays.values(), written))
+    return Checked(passed, arrays, overlaps(arrays.values(), written))
 
 
 # --- one argument -------------------------------------------------------------------------------
@@ -230,16 +228,6 @@ _NUMBER_CHECKS = (_no_array, _no_number, _no_integer, _too_wide)
 
 def _described(facts: ArrayFacts) -> str:
     return f"an array of shape {facts.shape}, dtype {facts.dtype}"
-
-
-def _number_type(value: object) -> str | None:
-    """The dtype of a number; None for what is none."""
-    if isinstance(value, np.generic):
-        return value.dtype.name
-    for kind, name in ((bool, "bool"), (int, "int64"), (float, "float64"), (complex, "complex128")):
-        if isinstance(value, kind):
-            return name
-    return None
 
 
 # --- several arguments --------------------------------------------------------------------------

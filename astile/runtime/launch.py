@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy.typing as npt
 
 from astile.errors import ArgumentError
+from astile.ir.program import Program
 from astile.runtime import compile as compiling
 from astile.runtime.arguments import Checked
 
@@ -27,6 +28,8 @@ class Launcher:
         positional: parameters handed over by position.
         keywords: parameters handed over by name.
         may_write: array parameters whose contents may change.
+        text: the generated module, for errors of numba's compiler at the first call.
+        program: what it was lowered from.
     """
 
     function: Callable[..., object]
@@ -34,6 +37,8 @@ class Launcher:
     positional: Sequence[str]
     keywords: Sequence[str]
     may_write: Collection[str]
+    text: str = field(default="", repr=False)
+    program: Program | None = field(default=None, repr=False)
 
     def __call__(self, checked: Checked) -> object:
         """Run it.
@@ -43,7 +48,12 @@ class Launcher:
 
         Raises:
             ArgumentError: when an array lies where the target cannot reach it.
+            LoweringError: when numba cannot compile the text for these arguments.
         """
+        with compiling.retelling(self.target, self.text, self.program):
+            return self._run(checked)
+
+    def _run(self, checked: Checked) -> object:
         if self.target in HOST_TARGETS:
             _require_host(checked, self.target)
             return self._call(checked.values)
@@ -99,5 +109,5 @@ def warn_of_copies(name: str) -> None:
         f"{name}: NumPy arrays are copied to the GPU and back at every call; "
         "pass device arrays (CuPy, PyTorch, numba) to avoid it",
         RuntimeWarning,
-        stacklevel=4,
+        stacklevel=5,  # of the caller of the kernel
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 
 from astile.errors import InternalError
 from astile.ir.program import Program
@@ -42,16 +41,15 @@ class Specializer:
         self._exact = exact
         self._lock = threading.RLock()
         self._launchers: dict[tuple[object, ...], Launcher] = {}
-        self._lowered: dict[bool, Lowered] = {}
 
     def launcher(self, types: Mapping[str, str], *, original: bool = False) -> Launcher:
         """The callable for arguments of these types; made at the first call for them.
 
         Args:
-            types: parameter -> name of its dtype.
+            types: array parameter -> name of its dtype.
             original: run the loops in the order in which the user wrote them.
         """
-        key = (original, *sorted(types.items())) if self.target == "cuda" else (original,)
+        key = (original, *types.items())  # in the order of the parameters
         found = self._launchers.get(key)
         if found is None:
             with self._lock:  # two threads that come first compile once
@@ -60,34 +58,25 @@ class Specializer:
                     found = self._launchers[key] = self._made(types, original)
         return found
 
-    def retelling(self, *, original: bool = False) -> AbstractContextManager[None]:
-        """Tells errors of numba's compiler as astile's while a callable runs.
-
-        Args:
-            original: whether the callable is that of the original loops.
-        """
-        lowered = self._lowered.get(original)
-        text = "" if lowered is None else lowered.text
-        return compiling.retelling(self.target, text, self._programs[original])
-
     def _made(self, types: Mapping[str, str], original: bool) -> Launcher:
         compiling.require(self.target)
         program = self._programs[original]
         lowered = self._lower(program, types)
-        self._lowered[original] = lowered
-        with self.retelling(original=original):
+        with compiling.retelling(self.target, lowered.text, program):
             function = self._loaded(lowered, program)
         positional, keywords = _parameter_names(program.function)
         may_write = {each.name for each in self._parameters if each.may_be_written}
-        return Launcher(function, self.target, positional, keywords, may_write)
+        return Launcher(
+            function, self.target, positional, keywords, may_write, lowered.text, program
+        )
 
     def _lower(self, program: Program, types: Mapping[str, str]) -> Lowered:
         if self.target == "python":
             return python.lower(program)
         if self.target == "cpu":
-            return cpu.lower(program, exact=self._exact)
+            return cpu.lower(program, types=types, exact=self._exact)
         if self.target in ("cuda", "emulate"):
-            return cuda.lower(program, types=types, exact=self._exact)
+            return cuda.lower(program, types=types)
         raise InternalError(f"no lowering for target {self.target!r}")
 
     def _loaded(self, lowered: Lowered, program: Program) -> Callable[..., object]:

@@ -12,12 +12,12 @@ from astile.errors import ArgumentError
 from astile.runtime import compile as compiling
 from astile.runtime.arguments import Checked
 from astile.runtime.arrays import array_facts
-from astile.runtime.launch import Launcher, warn_of_copies
+from astile.runtime.launch import Launcher
 
 
 def checked(**values):
     found = {name: array_facts(name, value) for name, value in values.items()}
-    return Checked(values, {name: each for name, each in found.items() if each}, {}, ())
+    return Checked(values, {name: each for name, each in found.items() if each}, ())
 
 
 class OnDevice:
@@ -54,21 +54,6 @@ def test_device_arrays_cannot_be_reached_from_the_host(target):
 def test_device_arrays_go_to_the_gpu_as_they_are():
     a = OnDevice()
     assert Launcher(lambda a: a, "cuda", ["a"], [], ())(checked(a=a)) is a
-
-
-def test_warning_of_copies_points_at_the_caller():
-    def kernel_call():
-        run()
-
-    def run():
-        warn()
-
-    def warn():
-        warn_of_copies("conv")
-
-    with pytest.warns(RuntimeWarning, match="conv: NumPy arrays are copied") as seen:
-        kernel_call()
-    assert seen[0].filename == __file__
 
 
 # --- with copies, in numba's simulator ------------------------------------------------------------
@@ -108,7 +93,7 @@ def call(x, y, may_write=("y",)):
     values = {"x": x, "y": y, "factor": 2.0}
     arrays = {name: array_facts(name, values[name]) for name in "xy"}
     launcher = Launcher(function, "cuda", ["x", "y", "factor"], [], may_write)
-    return launcher(Checked(values, arrays, {}, ()))
+    return launcher(Checked(values, arrays, ()))
 
 base = np.zeros((5, 4))
 x, y = np.arange(10.0)[::-2], base[:, 1]
