@@ -1,0 +1,1 @@
+"""A block executor for generated CUDA text on a machine without a GPU."""

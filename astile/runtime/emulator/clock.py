@@ -1,0 +1,82 @@
+"""Who runs now: strands, intervals and the clock that arrays look at.
+
+A *strand* is what one thread does between two synchronisations of its warp, an *interval* what
+one block does between two barriers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from astile.runtime.emulator.errors import Access, Index3, Kind, Places
+
+
+class Strand:
+    """One thread, up to its next synchronisation with its warp.
+
+    Args:
+        thread: x, y, z.
+        block: x, y, z of its block.
+        number: position in the block.
+        seen: for kernels that synchronise warps, what this strand comes after: for each lane of
+            the warp the number of synchronisations.
+    """
+
+    __slots__ = ("block", "lane", "number", "seen", "thread", "warp")
+
+    def __init__(
+        self, thread: Index3, block: Index3, number: int, seen: tuple[int, ...] | None = None
+    ) -> None:
+        self.thread = thread
+        self.block = block
+        self.number = number
+        self.warp, self.lane = divmod(number, 32)
+        self.seen = seen
+
+    def is_after(self, other: Strand) -> bool:
+        """Whether `other`, of the same interval, is ordered before this strand."""
+        if self.number == other.number:
+            return True
+        if self.warp != other.warp or self.seen is None or other.seen is None:
+            return False
+        return self.seen[other.lane] >= other.seen[other.lane]
+
+
+ATOMIC = Strand((-1, -1, -1), (-1, -1, -1), -1)
+"""Stands as the writer of a cell that had atomic updates only."""
+
+
+class Interval:
+    """What one block does between two barriers."""
+
+    __slots__ = ("block",)
+
+    def __init__(self, block: Index3) -> None:
+        self.block = block
+
+
+@dataclass(slots=True)
+class Clock:
+    """Who runs now.
+
+    Args:
+        strand: the running strand.
+        interval: the running interval.
+        places: places of the generated text.
+        operation: the launch, for messages.
+        warp_ordered: whether the kernel synchronises warps.
+    """
+
+    strand: Strand
+    interval: Interval
+    places: Places
+    operation: str
+    warp_ordered: bool = False
+
+    def access(self, kind: Kind, place: int) -> Access:
+        """The access that the running strand makes at a place."""
+        return self.access_by(self.strand, kind, place)
+
+    def access_by(self, strand: Strand, kind: Kind, place: int) -> Access:
+        """The access that a strand made at a place."""
+        return Access(kind, strand.thread, strand.block, self.places.span(place))

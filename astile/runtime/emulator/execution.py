@@ -1,0 +1,210 @@
+"""One launch while it runs: its limits, its order, its threads and their shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from itertools import product
+from random import Random
+from typing import Any, Literal
+
+import numpy as np
+
+from astile.runtime.emulator.arrays import (
+    EmulatedArray,
+    LocalArray,
+    LocalMemory,
+    TrackedArray,
+    strides_of,
+)
+from astile.runtime.emulator.clock import Clock, Strand
+from astile.runtime.emulator.errors import EmulationError, Index3, LimitError
+from astile.runtime.emulator.memory import Memory
+
+Event = tuple[str, int, tuple[Any, ...]]
+Order = Literal["forward", "reverse"] | int
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a launch may use; the defaults are those of a Hopper GPU.
+
+    Args:
+        threads: threads of a block.
+        block: threads along x, y, z.
+        grid: blocks along x, y, z.
+        static_shared: bytes of shared arrays of known size, per block.
+        shared: bytes of shared memory of both kinds, per block.
+    """
+
+    threads: int = 1024
+    block: Index3 = (1024, 1024, 64)
+    grid: Index3 = (2**31 - 1, 65535, 65535)
+    static_shared: int = 48 * 1024
+    shared: int = 227 * 1024
+
+
+@dataclass
+class Execution:
+    """One launch while it runs.
+
+    Args:
+        grid: blocks along x, y, z.
+        block: threads along x, y, z.
+        dynamic_shared: bytes of dynamic shared memory.
+        limits: of the device.
+        order: of threads and blocks.
+        clock: who runs now.
+        intervals: how many there were.
+        shared_bytes: static shared memory, the most that a block used.
+    """
+
+    grid: Index3
+    block: Index3
+    dynamic_shared: int
+    limits: Limits
+    order: Order
+    clock: Clock
+    intervals: int = 0
+    shared_bytes: int = 0
+    shuffle: Random | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.shuffle = Random(self.order) if isinstance(self.order, int) else None
+
+    def ordered(self, items: list[Any]) -> list[Any]:
+        """Threads or blocks in the order in which they run; another one each time when shuffled."""
+        if self.shuffle is not None:
+            items = list(items)
+            self.shuffle.shuffle(items)
+            return items
+        return items[::-1] if self.order == "reverse" else items
+
+    def blocks(self) -> list[Index3]:
+        """The blocks of the grid in the order in which they run."""
+        gx, gy, gz = self.grid
+        ids = [(x, y, z) for z, y, x in product(range(gz), range(gy), range(gx))]
+        return self.ordered(ids)
+
+
+class BlockMemory:
+    """The shared arrays of one block.
+
+    Args:
+        execution: the launch.
+    """
+
+    def __init__(self, execution: Execution) -> None:
+        self.execution = execution
+        self._arrays: dict[int, EmulatedArray] = {}
+        self._dynamic: Memory | None = None
+        self._bytes = 0
+
+    def array(
+        self, place: int, name: str, shape: tuple[int, ...], dtype: np.dtype[Any], alignment: int
+    ) -> EmulatedArray:
+        """The shared array that a place of the text allocates; the same one for all threads.
+
+        Raises:
+            LimitError: there is not that much shared memory.
+        """
+        if place not in self._arrays:
+            array = self._make(place, name, shape, dtype, alignment)
+            array.memory.roots.append(array)
+            self._arrays[place] = array
+        return self._arrays[place]
+
+    def _make(
+        self, place: int, name: str, shape: tuple[int, ...], dtype: np.dtype[Any], alignment: int
+    ) -> EmulatedArray:
+        execution, clock = self.execution, self.execution.clock
+        kind = EmulatedArray if clock.warp_ordered else TrackedArray
+        size = int(np.prod(shape, dtype=np.int64))
+        if size == 0:
+            memory = self._dynamic_memory(dtype, place)
+            return kind(memory, name, (len(memory.cells),), (1,))
+        self._bytes = -(-self._bytes // alignment) * alignment + size * dtype.itemsize
+        execution.shared_bytes = max(execution.shared_bytes, self._bytes)
+        limit = execution.limits.static_shared
+        if self._bytes > limit:
+            raise LimitError(
+                f"shared arrays up to {name} take {self._bytes} bytes of at most {limit}",
+                span=clock.places.span(place), operation=clock.operation,
+            )
+        return kind(Memory("shared", size, dtype, clock), name, shape, strides_of(shape))
+
+    def _dynamic_memory(self, dtype: np.dtype[Any], place: int) -> Memory:
+        """Arrays of shape 0 all start at the beginning of dynamic shared memory."""
+        clock = self.execution.clock
+        if self._dynamic is None:
+            cells = self.execution.dynamic_shared // dtype.itemsize
+            self._dynamic = Memory("shared", cells, dtype, clock)
+        if self._dynamic.dtype != dtype:
+            raise EmulationError(
+                f"dynamic shared memory as {dtype} and as {self._dynamic.dtype} in one kernel",
+                span=clock.places.span(place), operation=clock.operation,
+            )
+        return self._dynamic
+
+
+class Thread:
+    """What a kernel may ask of its thread; fields are short, since the text names them often."""
+
+    __slots__ = (
+        "answer", "bx", "by", "bz", "dx", "dy", "dz", "gx", "gy", "gz", "lane", "memory", "number",
+        "steps", "strand", "tx", "ty", "tz", "warp",
+    )
+
+    def __init__(
+        self, index: Index3, block: Index3, number: int, memory: BlockMemory
+    ) -> None:
+        execution = memory.execution
+        self.tx, self.ty, self.tz = index
+        self.bx, self.by, self.bz = block
+        self.dx, self.dy, self.dz = execution.block
+        self.gx, self.gy, self.gz = execution.grid
+        self.number = number
+        self.warp, self.lane = divmod(number, 32)
+        self.memory = memory
+        seen = None
+        if execution.clock.warp_ordered:
+            seen = tuple(int(lane == self.lane) for lane in range(32))
+        self.strand = Strand(index, block, number, seen)
+        self.steps: Generator[Event, Any, None] | None = None
+        self.answer: Any = None
+
+    def grid(self, axes: int) -> Any:
+        """Position in the whole grid: a number for one axis, else a tuple."""
+        x = self.bx * self.dx + self.tx
+        if axes == 1:
+            return x
+        return (x, self.by * self.dy + self.ty, self.bz * self.dz + self.tz)[:axes]
+
+    def gridsize(self, axes: int) -> Any:
+        """Threads of the whole grid: a number for one axis, else a tuple."""
+        x = self.gx * self.dx
+        return x if axes == 1 else (x, self.gy * self.dy, self.gz * self.dz)[:axes]
+
+    def shared(
+        self, place: int, name: str, shape: Any, dtype: Any, alignment: int | None = None
+    ) -> EmulatedArray:
+        """An array that the threads of the block share."""
+        kind = np.dtype(dtype)
+        return self.memory.array(
+            place, name, _extents(shape), kind, max(alignment or 1, kind.itemsize)
+        )
+
+    def local(
+        self, place: int, name: str, shape: Any, dtype: Any, alignment: int | None = None
+    ) -> LocalArray:
+        """An array of this thread, fresh at each call."""
+        extents = _extents(shape)
+        size = int(np.prod(extents, dtype=np.int64))
+        memory = LocalMemory(size, np.dtype(dtype), self.memory.execution.clock)
+        array = LocalArray(memory, name, extents, strides_of(extents))
+        memory.roots.append(array)
+        return array
+
+
+def _extents(shape: Any) -> tuple[int, ...]:
+    return tuple(map(int, shape)) if isinstance(shape, tuple) else (int(shape),)

@@ -1,0 +1,185 @@
+"""Types of device values, and numba's rules for what operations make of them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Integer:
+    """An integer of device code.
+
+    Args:
+        signed: whether operations on it are signed.
+        bits: its magnitude is below 2 ** bits.
+        natural: whether it is known not to be negative; unsigned ones never are.
+    """
+
+    signed: bool
+    bits: int
+    natural: bool
+
+
+@dataclass(frozen=True)
+class Real:
+    """A floating-point number of 16, 32 or 64 bits."""
+
+    bits: int
+
+
+@dataclass(frozen=True)
+class ArrayOf:
+    """An array of known rank."""
+
+    rank: int
+    dtype: np.dtype[Any]
+    local: bool = False
+
+
+@dataclass(frozen=True)
+class TupleOf:
+    """A tuple; `items` is None when its length is not known."""
+
+    items: tuple[Type, ...] | None
+    each: Type = None
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """Type of a variable nothing was assigned to yet."""
+
+
+NOTHING = Nothing()
+Type = Integer | Real | ArrayOf | TupleOf | Nothing | None
+
+INT64 = Integer(signed=True, bits=64, natural=False)
+UINT64 = Integer(signed=False, bits=64, natural=True)
+EXTENT = Integer(signed=True, bits=40, natural=True)
+FLOAT64 = Real(64)
+
+
+def of_dtype(dtype: np.dtype[Any]) -> Type:
+    """Type of the elements of an array."""
+    if dtype.kind == "i":
+        return Integer(signed=True, bits=8 * dtype.itemsize, natural=False)
+    if dtype.kind == "u":
+        return Integer(signed=False, bits=8 * dtype.itemsize, natural=True)
+    return Real(8 * dtype.itemsize) if dtype.kind == "f" else None
+
+
+def of_value(value: Any) -> Type:
+    """Type of a constant of the module, or of an argument of a launch."""
+    if isinstance(value, (bool, np.bool_)):
+        return None
+    if isinstance(value, np.generic):
+        return of_dtype(value.dtype)
+    if isinstance(value, int):
+        return Integer(signed=True, bits=value.bit_length(), natural=value >= 0)
+    if isinstance(value, float):
+        return FLOAT64
+    return TupleOf(tuple(map(of_value, value))) if isinstance(value, tuple) else None
+
+
+def join(first: Type, second: Type) -> Type:
+    """Type of a variable that is assigned both."""
+    if first == second or second is NOTHING:
+        return first
+    if first is NOTHING:
+        return second
+    if isinstance(first, Integer) and isinstance(second, Integer):
+        return Integer(
+            first.signed or second.signed,
+            max(first.bits, second.bits),
+            first.natural and second.natural,
+        )
+    if isinstance(first, Real) and isinstance(second, Real):
+        return Real(max(first.bits, second.bits))
+    return None
+
+
+def binary(operator: ast.operator, left: Type, right: Type) -> Type:
+    """Type of ``left op right``."""
+    if left is NOTHING or right is NOTHING:
+        return NOTHING
+    if isinstance(left, Integer) and isinstance(right, Integer):
+        return _integer_binary(operator, left, right)
+    if isinstance(operator, ast.Pow):
+        return left if isinstance(left, Real) and isinstance(right, Integer) else None
+    if isinstance(left, Real) and isinstance(right, Real):
+        return Real(max(left.bits, right.bits))
+    numbers = (Integer, Real)
+    return FLOAT64 if isinstance(left, numbers) and isinstance(right, numbers) else None
+
+
+def _integer_binary(operator: ast.operator, left: Integer, right: Integer) -> Type:
+    natural = left.natural and right.natural
+    bits = 64
+    match operator:
+        case ast.Div():
+            return FLOAT64
+        case ast.Pow() | ast.MatMult():
+            return None
+        case ast.Add():
+            bits = max(left.bits, right.bits) + 1
+        case ast.Sub():
+            natural = False
+            bits = max(left.bits, right.bits) + 1
+        case ast.Mult():
+            bits = left.bits + right.bits
+        case ast.FloorDiv() | ast.RShift():
+            bits = left.bits
+        case ast.Mod():
+            natural = right.natural
+            bits = right.bits
+        case ast.BitAnd():
+            bounds = [side.bits for side in (left, right) if side.natural]
+            natural = bool(bounds)
+            bits = min(bounds, default=64)
+        case ast.BitOr() | ast.BitXor():
+            bits = max(left.bits, right.bits)
+    signed = left.signed or right.signed
+    if not signed and isinstance(operator, ast.Sub):
+        return UINT64
+    return Integer(signed, min(bits, 64), natural or not signed)
+
+
+def unary(operator: ast.unaryop, operand: Type) -> Type:
+    """Type of ``op operand``."""
+    if isinstance(operator, ast.Not) or not isinstance(operand, Integer):
+        return None if isinstance(operator, ast.Not) else operand
+    if isinstance(operator, ast.Invert) and not operand.signed:
+        return UINT64
+    if isinstance(operator, ast.UAdd):
+        return operand
+    return Integer(signed=True, bits=min(operand.bits + 1, 64), natural=False)
+
+
+def cast_type(dtype: np.dtype[Any], operand: Type) -> Type:
+    """Type of ``dtype(operand)``."""
+    kind = of_dtype(dtype)
+    if isinstance(kind, Integer) and isinstance(operand, Integer) and operand.natural:
+        fits = operand.bits <= kind.bits - kind.signed
+        bits = operand.bits if fits else kind.bits
+        return Integer(kind.signed, bits, natural=fits or not kind.signed)
+    return kind
+
+
+def of_builtin(function: Callable[..., Any], arguments: list[Type]) -> Type:
+    """Type of a call of `len`, `int`, `float`, `abs`, `min` or `max`."""
+    if function is len:
+        return EXTENT
+    if function is float:
+        return FLOAT64
+    if function is int:
+        return arguments[0] if isinstance(arguments[0], Integer) else INT64
+    result: Type = NOTHING
+    for argument in arguments:
+        result = join(result, argument)
+    if function is abs and isinstance(result, Integer):
+        return replace(result, natural=True)
+    return result
