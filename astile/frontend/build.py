@@ -80,7 +80,7 @@ def _helper(
         if captured.code in callers or len(callers) > _DEPTH:
             raise SourceError(
                 f"{captured.function.name} calls itself",
-                code="name",
+                code="recursion",
                 span=captured.source.span(captured.function),
                 hints=["write the recursion as a loop"],
             )

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from astile.errors import SourceError
+from astile.frontend import subset
 from astile.ir import nodes, query
 from astile.source import SourceFile
 
@@ -70,12 +71,7 @@ def capture(function: object) -> Captured:
     source = _source(plain)
     definition = _definition(plain, source)
     if isinstance(definition, ast.AsyncFunctionDef):
-        raise SourceError(
-            f"{plain.__name__} is an async function",
-            code="unsupported-python",
-            span=source.span(definition),
-            hints=["write `def` in place of `async def`; a kernel never waits"],
-        )
+        raise subset.refuse(subset.REFUSED["AsyncFunctionDef"], definition, source)
     _check_text(plain, definition, source)
     return Captured(
         function=definition,

@@ -26,7 +26,9 @@ RESERVED = frozenset(
     | {"shared", "local", "min", "max", "len", "abs", "int", "float", "complex", "bool"}
 )
 _SCALARS = (np.ndarray, np.bool_, np.int64, np.float64, np.complex128)
-_ARRAY_ATTRIBUTES = frozenset(name for kind in _SCALARS for name in dir(kind))
+_ARRAY_ATTRIBUTES = frozenset(
+    name for kind in _SCALARS for name in dir(kind) if not name.startswith("_")
+)
 
 
 @dataclass
@@ -118,20 +120,24 @@ class _Resolver(ast.NodeTransformer):
         value = self._value(root, node)
         if isinstance(values.meaning(value), values.Module):
             return self._member(node, path, value)
-        if isinstance(values.meaning(value), values.Word):
-            return node
+        word = values.meaning(value)
+        if isinstance(word, values.Word):
+            rest = path.split(".")[1:]
+            return nodes.copy_place(node, nodes.attribute(word.name, *rest))
         raise self._not_readable(root, value, node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         name = node.id
         if name in self._local:
             if id(node) in self._called:
-                hint = "call a function of the module by its name; a function is no argument"
-                raise self._error(f"{name} is called, but it is no function here", node, [hint])
+                message = f"{name} is called, but it is no function of the module"
+                hint = "call a function by its own name; arguments are arrays and numbers"
+                raise self._error("function-argument", message, node, [hint])
             return node
         if name in self._declared:
             hint = f"give it a value: `{name} = ...`"
-            raise self._error(f"{name} is declared, but never assigned", node, [hint])
+            message = f"{name} is declared, but never assigned"
+            raise self._error("unknown-value", message, node, [hint])
         value = self._value(name, node)
         if values.is_builtin(name, value):
             if name in subset.REFUSED_BUILTINS:
@@ -145,11 +151,8 @@ class _Resolver(ast.NodeTransformer):
     def _value(self, name: str, node: ast.AST) -> object:
         """What a name outside the function holds."""
         if name == self._captured.function.name:
-            raise self._error(
-                f"{name} calls itself",
-                node,
-                ["write the recursion as a loop"],
-            )
+            hint = "write the recursion as a loop"
+            raise self._error("recursion", f"{name} calls itself", node, [hint])
         for scope in (self._captured.closure, self._captured.module):
             if name in scope:
                 return scope[name]
@@ -158,17 +161,15 @@ class _Resolver(ast.NodeTransformer):
         known = [*self._local, *self._captured.closure, *self._captured.module, *dir(builtins)]
         near = did_you_mean(name, [each for each in known if not each.startswith("__")])
         hint = near or "define it above the kernel, or pass it as an argument"
-        raise self._error(f"the name {name!r} stands for nothing here", node, [hint])
+        raise self._error("unknown-name", f"the name {name!r} is not defined", node, [hint])
 
     def _named(self, node: ast.expr, name: str, value: object) -> ast.expr:
         """The name `name` in place of `node`, bound to what `value` means."""
         found = values.meaning(value)
         if name in RESERVED and not isinstance(found, values.Word):
-            raise self._error(
-                f"{name!r} is {_described(value)} here, not the {name!r} of Python or astile",
-                node,
-                ["import or define it under another name"],
-            )
+            message = f"{name!r} is {_described(value)} here, and astile writes {name!r} itself"
+            hint = "import or define it under another name"
+            raise self._error("reserved-name", message, node, [hint])
         if isinstance(found, values.Frozen):
             self.found.constants[name] = self._frozen(name, found.value)
         elif isinstance(found, values.Imported):
@@ -179,7 +180,9 @@ class _Resolver(ast.NodeTransformer):
         elif isinstance(found, values.Helper):
             self.found.helpers[name] = found.function
             self.found.called_at.setdefault(name, node)
-        elif not isinstance(found, values.Word):
+        elif isinstance(found, values.Word):
+            return nodes.copy_place(node, nodes.name(found.name))
+        else:
             raise self._not_readable(name, value, node)
         return nodes.copy_place(node, nodes.name(name))
 
@@ -199,7 +202,8 @@ class _Resolver(ast.NodeTransformer):
             self._check_path(f"{home}.{attribute}", node)
             if not hasattr(value, attribute):
                 near = did_you_mean(attribute, dir(value))
-                raise self._error(f"{home} has no {attribute!r}", node, [near] if near else [])
+                hints = [near or f"look for it in the documentation of {home}"]
+                raise self._error("unknown-name", f"{home} has no {attribute!r}", node, hints)
             value = getattr(value, attribute)
             if isinstance(values.meaning(value), values.Word):
                 return nodes.copy_place(node, nodes.attribute(*attributes[position:]))
@@ -222,37 +226,40 @@ class _Resolver(ast.NodeTransformer):
         if node.attr in _ARRAY_ATTRIBUTES:
             return
         spelled = query.dotted(node) or f"its {node.attr}"
+        hints = [f"pass {spelled} as an argument of its own"]
         near = did_you_mean(node.attr, _ARRAY_ATTRIBUTES)
-        hint = f"pass {spelled} as an argument of its own"
-        hints = [f"{near[:-1]}, or {hint}?"] if near else [hint]
-        raise self._error(f"an array has no attribute {node.attr!r}", node, hints)
+        if near is not None:
+            hints.insert(0, near)
+        message = f"arrays and numbers have no attribute {node.attr!r}"
+        raise self._error("unknown-attribute", message, node, hints)
 
     # --- errors ---------------------------------------------------------------------------------
 
     def _not_readable(self, name: str, value: object, node: ast.AST) -> SourceError:
-        what = _described(value)
         if isinstance(value, values.Unread):
-            return self._error(
-                f"the value of {name} is not known: the text is read, and not run",
-                node,
-                [f"write a number, `{name} = ...`, or pass {name} as an argument"],
-            )
-        if callable(value) and not isinstance(value, type):
-            hint = "kernels call functions of math and numpy, and plain Python functions"
-        elif isinstance(value, type) and issubclass(value, BaseException):
+            message = f"the value of {name} is not known: the text is read, and not run"
+            hint = f"write a number, `{name} = ...`, or pass {name} as an argument"
+            return self._error("unknown-value", message, node, [hint])
+        if isinstance(value, type) and issubclass(value, BaseException):
             hint = "raise one of Python's own exceptions, such as ValueError"
+        elif callable(value):
+            hint = "kernels call functions of math and numpy, and plain Python functions"
         elif isinstance(value, (np.ndarray, list, tuple)):
             hint = f"pass {name} as an argument"
         else:
             hint = "pass the numbers and arrays that it holds as arguments"
-        return self._error(f"{name} is {what} from outside the kernel", node, [hint])
+        message = f"{name} is {_described(value)} from outside the kernel"
+        return self._error("outside-value", message, node, [hint])
 
-    def _error(self, message: str, node: ast.AST, hints: Iterable[str]) -> SourceError:
+    def _error(self, code: str, message: str, node: ast.AST, hints: Iterable[str]) -> SourceError:
         span = self._captured.source.span(node)
-        return SourceError(message, code="name", span=span, hints=hints)
+        return SourceError(message, code=code, span=span, hints=hints)
 
 
 def _described(value: object) -> str:
+    path = values.import_path(value)
+    if path is not None:
+        return path
     if isinstance(value, np.ndarray):
         return "an array"
     if value is None:

@@ -212,7 +212,7 @@ def _known_integers(function: ast.FunctionDef) -> set[str]:
                 for name in query.names_written(target):
                     sized = name in once and isinstance(each, ast.Assign) and _is_size(each)
                     bound.setdefault(name, []).append(sized)
-    return {name for name, kinds in bound.items() if all(kinds)}
+    return {name for name, kinds in bound.items() if all(kinds)} - set(query.parameters(function))
 
 
 def _is_size(statement: ast.Assign) -> bool:
@@ -220,8 +220,8 @@ def _is_size(statement: ast.Assign) -> bool:
     value = statement.value
     target = statement.targets[0]
     if isinstance(value, ast.Subscript):
-        value = value.value
-        return _is_shape(value) and isinstance(target, ast.Name)
+        is_one = query.integer(value.slice) is not None and isinstance(target, ast.Name)
+        return is_one and _is_shape(value.value)
     if _is_shape(value):
         return isinstance(target, ast.Tuple)
     if isinstance(value, ast.Call):

@@ -41,7 +41,7 @@ _OUTSIDE = "return the value, or store it in a cell of an array argument"
 _AWAIT = Refusal("asynchronous code", "take it out; a kernel never waits")
 _YIELD = Refusal("a generator", "store the values in an array argument, or `return` one")
 _TRY = Refusal("a `try` statement", "test the condition with `if` before the operation")
-_STRING = Refusal("building a string", "use a plain literal, such as `raise ValueError('text')`")
+_STRING = Refusal("building a string", 'write plain text, as in `raise ValueError("too long")`')
 _STARRED = Refusal("unpacking with `*`", "write out the elements one by one")
 
 #: Name of the node type -> why it is refused.
@@ -63,13 +63,13 @@ REFUSED: Mapping[str, Refusal] = {
     "Nonlocal": Refusal("a `nonlocal` statement", _OUTSIDE),
     "Try": _TRY,
     "TryStar": _TRY,
-    "With": Refusal("a `with` statement", "put it around the call of the kernel"),
+    "With": Refusal("a `with` statement", "put the `with` around the call of the kernel"),
     "Starred": _STARRED,
     "JoinedStr": _STRING,
     "TemplateStr": _STRING,
     "Dict": Refusal("a dict", "pass its values as arguments, or use one array per entry"),
     "Set": Refusal("a set", "use an array of flags"),
-    "Match": Refusal("a `match` statement", "write `if` / `elif`"),
+    "Match": Refusal("a `match` statement", "write `if` / `elif` / `else`"),
     "NamedExpr": Refusal("an assignment inside an expression", "assign on a line of its own"),
     "Delete": Refusal("a `del` statement", "leave it out; names end with the function"),
     "Import": Refusal("an import inside a kernel", "move it to the top of the module"),
@@ -148,11 +148,14 @@ def _has_type_parameters(node: ast.AST, _: ast.AST) -> bool:
 PREDICATES: tuple[tuple[Callable[[ast.AST, ast.AST], bool], Refusal], ...] = (
     (
         _has_star_arguments,
-        Refusal("`*args` or `**kwargs`", "name every argument; below other decorators if it wraps"),
+        Refusal(
+            "`*args` or `**kwargs`",
+            "name every argument; if this is the wrapper of a decorator, put @tile below it",
+        ),
     ),
     (_is_star_keyword, Refusal("a call with `**`", "write out the keyword arguments")),
     (_is_for_else, Refusal("`else` after a loop", "set a flag in the loop and test it after")),
-    (_has_other_target, Refusal("this loop variable", "loop with a name and assign from it")),
+    (_has_other_target, Refusal("this loop variable", "write `for i in ...` and assign from `i`")),
     (_is_list, Refusal("a list", "allocate an array, such as np.zeros(n), or use a tuple")),
     (_grows, Refusal("growing a list or set", "allocate an array of the final size and index it")),
     (_builds_string, _STRING),

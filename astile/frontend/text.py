@@ -18,12 +18,14 @@ import numpy as np
 
 from astile.diagnostics import did_you_mean
 from astile.errors import SourceError
-from astile.frontend import capture, values
+from astile.frontend import capture, subset, values
 from astile.frontend.values import Unread
 from astile.ir import query
 from astile.source import SourceFile, Span
 
 FILE = "<source>"
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _IMPORTED = (*values.MODULES, "astile")
 _BINARY: Mapping[type[ast.operator], Callable[[Any, Any], object]] = {
     ast.Add: operator.add,
@@ -63,12 +65,13 @@ def function_of(text: str, name: str | None = None) -> types.FunctionType:
         tree = ast.parse(source.text)
     except SyntaxError as error:
         raise _syntax_error(error, source) from error
-    definitions = [each for each in tree.body if isinstance(each, ast.FunctionDef)]
-    chosen = _chosen(definitions, name)
+    chosen = _chosen([each for each in tree.body if isinstance(each, _DEFINITIONS)], name)
+    if isinstance(chosen, ast.AsyncFunctionDef):
+        raise subset.refuse(subset.REFUSED["AsyncFunctionDef"], chosen, source)
     return _functions(tree, source)[chosen.name]
 
 
-def _chosen(definitions: list[ast.FunctionDef], name: str | None) -> ast.FunctionDef:
+def _chosen(definitions: list[_Definition], name: str | None) -> _Definition:
     known = [each.name for each in definitions]
     if not definitions:
         raise SourceError(

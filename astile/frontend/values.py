@@ -7,6 +7,7 @@ import sys
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 
@@ -48,7 +49,9 @@ class Module:
 
 @dataclass(frozen=True)
 class Word:
-    """A loop or memory word of `astile.loops`."""
+    """A loop or memory word of `astile.loops`, by its own name."""
+
+    name: str
 
 
 @dataclass(frozen=True)
@@ -70,8 +73,9 @@ def meaning(value: object) -> Meaning | None:
     frozen = _frozen(value)
     if frozen is not None:
         return frozen
-    if _is_word(value):
-        return Word()
+    word = _word(value)
+    if word is not None:
+        return Word(word)
     path = import_path(value)
     if path is not None:
         return Imported(path)
@@ -82,8 +86,9 @@ def meaning(value: object) -> Meaning | None:
 def _frozen(value: object) -> Frozen | None:
     if isinstance(value, (bool, np.bool_)):
         return Frozen(bool(value))
-    if isinstance(value, (np.number,)):
-        return Frozen(value)  # keeps its dtype: np.float32(0.1) * x is not 0.1 * x
+    if isinstance(value, np.generic) and value.dtype.kind in "iufc":
+        number = cast("np.number[Any]", value)  # keeps its dtype: np.float32(3) / 7 is not 3.0 / 7
+        return None if isinstance(value.item(), np.generic) else Frozen(number)
     if isinstance(value, int):
         return Frozen(int(value))  # an IntEnum becomes a plain int
     if isinstance(value, float):
@@ -93,9 +98,11 @@ def _frozen(value: object) -> Frozen | None:
     return Frozen(str(value)) if isinstance(value, str) else None
 
 
-def _is_word(value: object) -> bool:
-    home = getattr(value, "__module__", None) or type(value).__module__
-    return home == WORDS_MODULE or type(value).__module__ == WORDS_MODULE
+def _word(value: object) -> str | None:
+    if WORDS_MODULE not in (getattr(value, "__module__", None), type(value).__module__):
+        return None
+    words = vars(sys.modules[WORDS_MODULE])
+    return next((name for name, each in words.items() if each is value), None)
 
 
 def import_path(value: object) -> str | None:
