@@ -46,7 +46,7 @@ _STARRED = Refusal("unpacking with `*`", "write out the elements one by one")
 
 #: Name of the node type -> why it is refused.
 REFUSED: Mapping[str, Refusal] = {
-    "AsyncFunctionDef": _AWAIT,
+    "AsyncFunctionDef": Refusal("an async function", "write `def`; a kernel never waits"),
     "AsyncFor": _AWAIT,
     "AsyncWith": _AWAIT,
     "Await": _AWAIT,
