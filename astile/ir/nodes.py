@@ -107,14 +107,15 @@ def _copy(node: ast.AST, values: Mapping[str, ast.expr]) -> ast.AST:
         return type(node)()
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in values:
         return copy_place(node, _copy(values[node.id], {}))
-    new = type(node)()
+    fields: dict[str, object] = {}
     for field, value in ast.iter_fields(node):
         if isinstance(value, ast.AST):
-            setattr(new, field, _copy(value, values))
+            fields[field] = _copy(value, values)
         elif isinstance(value, list):
-            setattr(new, field, [_copy(v, values) if isinstance(v, ast.AST) else v for v in value])
+            fields[field] = [_copy(v, values) if isinstance(v, ast.AST) else v for v in value]
         else:
-            setattr(new, field, value)
+            fields[field] = value
+    new = type(node)(**fields)  # Python 3.13 wants every field at once
     copy_place(node, new)
     for fact in (_LOOP, _COMMENTS):
         if hasattr(node, fact):
