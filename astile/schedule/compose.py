@@ -92,13 +92,13 @@ def auto(s: Schedule, tiles: Mapping[str, int] | None = None, target: str = "cpu
     if on_gpu:
         _bind(s, outer, inner, staged)
     else:
-        _attempt(lambda: s.parallel(outer[0]))
+        _attempt(s.parallel, outer[0])
 
 
-def _attempt(step: Callable[[], object]) -> bool:
+def _attempt(step: Callable[..., object], *arguments: object) -> bool:
     """Whether a step was legal; an illegal one leaves the schedule as it was."""
     try:
-        step()
+        step(*arguments)
     except ScheduleError:
         return False
     return True
@@ -164,7 +164,7 @@ def _tiled_by_rule(
         handles = [_handle(s, each) for each in band]
         trial = s.copy()
         moved = [Loop(trial, each.identity) for each in handles]
-        if _attempt(lambda moved=moved, trial=trial: tile(trial, moved, sizes[-len(moved) :])):
+        if _attempt(tile, trial, moved, sizes[-len(moved) :]):
             made = tile(s, handles, sizes[-len(handles) :])
             return made[: len(handles)], made[len(handles) :]
         band.pop()
@@ -181,7 +181,7 @@ def _perfect_band(loop: ast.For) -> list[ast.For]:
 
 def _is_parallel(s: Schedule, loop: ast.For) -> bool:
     trial = s.copy()
-    return _attempt(lambda: trial.parallel(Loop(trial, _handle(s, loop).identity)))
+    return _attempt(trial.parallel, Loop(trial, _handle(s, loop).identity))
 
 
 def _interleave(s: Schedule, loop: Loop, scope: str) -> list[str]:
@@ -191,9 +191,7 @@ def _interleave(s: Schedule, loop: Loop, scope: str) -> list[str]:
         inside = {each.name for each in loop.stages}
         if stage.name in inside or not stage.array.isidentifier():
             continue
-        if _attempt(lambda stage=stage: s.compute_at(stage, loop)) and _attempt(
-            lambda stage=stage: s.set_scope(stage.array, scope)
-        ):
+        if _attempt(s.compute_at, stage, loop) and _attempt(s.set_scope, stage.array, scope):
             staged.append(f"{stage.array}_{scope}")
     return staged
 
@@ -202,17 +200,17 @@ def _bind(s: Schedule, outer: Sequence[Loop], inner: Sequence[Loop], staged: Seq
     """Bind tile loops to blocks, and the loops inside a tile to threads."""
     blocks, threads = _BLOCKS[-len(outer) :], _THREADS[-len(inner) :]
     for loop, axis in zip(outer, blocks, strict=True):
-        if not _attempt(lambda loop=loop, axis=axis: s.bind(loop, axis)):
+        if not _attempt(s.bind, loop, axis):
             return
     for loop, axis in zip(inner, threads, strict=True):
-        _attempt(lambda loop=loop, axis=axis: s.bind(loop, axis))
+        _attempt(s.bind, loop, axis)
     for array in staged:
         for stage in s.stages():
             if stage.array != array:
                 continue
             own = [each for each in s.loops(stage) if each not in outer][: len(threads)]
             for loop, axis in zip(own, threads, strict=False):
-                _attempt(lambda loop=loop, axis=axis: s.bind(loop, axis))
+                _attempt(s.bind, loop, axis)
 
 
 def position_in(program: Program, loop: int, stage: Stage) -> int:

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import astile
 from astile.analysis import races
-from astile.analysis.equivalence import Checker, Proved, Verdict
+from astile.analysis.equivalence import Checker
 from astile.analysis.statements import with_origins
-from astile.analysis.witness import refusal
+from astile.analysis.verdicts import Proved, Verdict
 from astile.errors import AstileError, ScheduleError
 from astile.frontend.build import build
 from astile.ir import nodes, query
@@ -37,6 +37,7 @@ from astile.rewrites.unroll import unroll
 from astile.rewrites.vectorize import vectorize
 from astile.schedule import compose, select
 from astile.schedule.outline import outline
+from astile.schedule.refusal import refusal
 from astile.schedule.select import Loop
 from astile.schedule.step import Step, unified_diff
 from astile.schedule.trace import Call, Trace
@@ -73,7 +74,7 @@ class Schedule:
             program = held.original
         else:
             program = build(function, scratch=scratch)
-        self.original = with_origins(program)
+        self.original: Program = with_origins(program)
         self._start = self.original
         self._steps: tuple[Step, ...] = ()
         self._checker: Checker | None = None
@@ -346,7 +347,7 @@ class Schedule:
                 verdict = independent
         if isinstance(verdict, Proved):
             return verdict
-        raise refusal(verdict, self._baseline(), program)
+        raise refusal(verdict)
 
     def _baseline(self) -> Program:
         """The program that steps are compared with: the last one taken on trust, or the first."""

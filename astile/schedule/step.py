@@ -6,7 +6,7 @@ import difflib
 from dataclasses import dataclass
 from functools import cached_property
 
-from astile.analysis.equivalence import Proved
+from astile.analysis.verdicts import Proved
 from astile.ir.module import module_text
 from astile.ir.program import Program
 from astile.schedule.trace import Call
