@@ -150,7 +150,9 @@ class KernelConflicts:
                 break
             formulas.append(f"{mine[position]} = {theirs[position]}")
         target = f"{self.scene.name(two)}[{', '.join(theirs)}]"
-        return self.scene.map([f"{self.scene.instance(one)} -> {target} : {' and '.join(formulas)}"])
+        return self.scene.map(
+            [f"{self.scene.instance(one)} -> {target} : {' and '.join(formulas)}"]
+        )
 
 
 def common_loops(first: Seat, second: Seat) -> list[ast.For]:

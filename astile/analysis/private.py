@@ -60,20 +60,11 @@ class PrivateFlow:
     def _flow(self, read: Touch, writes: Sequence[Touch]) -> tuple[isl.UnionMap, isl.UnionMap]:
         """Write -> read of the values that a read may find, and reads that may find none."""
         scene = self.scene
-        sure = [each for each in writes if self._is_sure(each)]
-        maybe = [each for each in writes if not self._is_sure(each)]
-        found = isl.flow(
-            scene.cells([read]), scene.cells(sure), self._schedule, scene.cells(maybe)
-        )
+        sure = [each for each in writes if each.access.sure and each.access.is_exact]
+        maybe = [each for each in writes if each not in sure]
+        found = isl.flow(scene.cells([read]), scene.cells(sure), self._schedule, scene.cells(maybe))
         scene.session.tick()
         return found.get_may_dependence(), found.get_may_no_source()
-
-    def _is_sure(self, touch: Touch) -> bool:
-        """Whether a write surely replaces what its cell held."""
-        kept = self.scene.accesses[touch.seat.leaf.number].reads
-        return touch.access.is_exact and not any(
-            each.slot == f"o{touch.access.slot[1:]}" for each in kept
-        )
 
     def _of(self, touch: Touch) -> list[Touch]:
         return [

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from astile.analysis import affine_sets, hardware, isl
-from astile.analysis.accesses import EFFECTS, RETURN, Access, Accesses, NotModelled, Reader
+from astile.analysis.accesses import EFFECTS, RETURN, Access, Accesses, Reader
 from astile.analysis.affine_sets import Quasi
+from astile.analysis.aliases import check_aliases
 from astile.analysis.calls import Calls
 from astile.analysis.hardware import AXES, Kernel, Seat
 from astile.analysis.statements import Leaf, Level, survey
@@ -77,16 +78,15 @@ class Scene:
         self.survey = survey(program)
         self.seats = hardware.seats(program.function, self.survey.leaves)
         self.kernels = hardware.kernels(self.seats)
-        reader = Reader(self.survey.names, Calls(program, self._bound()))
+        names = self.survey.names
+        calls = Calls(program, frozenset(names.arguments) | names.local)
+        check_aliases(program, names, calls)
+        reader = Reader(names, calls)
         self.accesses: Mapping[int, Accesses] = {
             seat.leaf.number: reader.accesses(seat.leaf) for seat in self.seats
         }
         self.homes = self._homes()
         self.parameters = sorted(self._parameters())
-
-    def _bound(self) -> frozenset[str]:
-        names = self.survey.names
-        return frozenset(names.arguments) | names.local
 
     def _homes(self) -> dict[str, Home | None]:
         """Array -> its home; None for names bound more than once or to no new array."""
@@ -179,7 +179,7 @@ class Scene:
         return f"{self.instance(leaf)} -> {cell} : {' and '.join(formulas)}"
 
     def _extents(self, seat: Seat, access: Access) -> list[Quasi | None]:
-        scope = seat.leaf.place.scope
+        scope = self.accesses[seat.leaf.number].scope
         return [scope.extent(access.array, axis) for axis in range(len(access.indices))]
 
     # --- places in hardware and in time ---------------------------------------------------------
@@ -230,9 +230,7 @@ class Scene:
     def _other(self, kernel: Kernel, differ: tuple[str, ...], free: str) -> isl.UnionMap:
         launch = [f"h{k}" for k in range(kernel.seats[0].host)]
         names = [*launch, *(f"b{a}" for a in AXES), *(f"t{a}" for a in AXES)]
-        second = [
-            name if name[0] not in (*differ, free) else f"{name}2" for name in names
-        ]
+        second = [name if name[0] not in (*differ, free) else f"{name}2" for name in names]
         changed = " or ".join(f"{d}{a} != {d}{a}2" for d in differ for a in AXES)
         return self.map([f"H[{', '.join(names)}] -> H[{', '.join(second)}] : {changed}"])
 

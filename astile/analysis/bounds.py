@@ -1,0 +1,316 @@
+"""In-bounds conditions: what must hold of sizes so that every access stays inside its array.
+
+Each condition is computed once, parametric in the sizes, and checked at a call by arithmetic on
+the sizes alone. An index that is negative counts from the end, as in Python, and must reach no
+further back than the first element.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+
+from astile.analysis import affine_sets, guarded, isl
+from astile.analysis.accesses import NotModelled
+from astile.analysis.affine_sets import Quasi
+from astile.analysis.guarded import Guarded
+from astile.analysis.params import Names, readable
+from astile.analysis.scene import Scene
+from astile.analysis.statements import Leaf
+from astile.ir import query
+from astile.ir.printer import print_expression
+from astile.ir.program import Program
+from astile.source import Span
+
+Shapes = Mapping[str, tuple[int, ...]]
+Integers = Mapping[str, int]
+#: A value or condition over the values of parameters, in the order of a condition's `lookups`.
+Function = Callable[[Sequence[int]], int]
+
+_ARITHMETIC: Mapping[str, Callable[[int, int], int]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.floordiv,
+    "fdiv_q": operator.floordiv,
+    "pdiv_q": operator.floordiv,
+    "pdiv_r": operator.mod,
+    "zdiv_r": operator.mod,
+    "min": min,
+    "max": max,
+    "eq": operator.eq,
+    "le": operator.le,
+    "lt": operator.lt,
+    "ge": operator.ge,
+    "gt": operator.gt,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Condition:
+    """What must hold so that one index of one access stays inside.
+
+    Args:
+        array: the array.
+        axis: the axis that the index is on.
+        text: the access as written.
+        span: where it is written.
+        lookups: how to find each parameter: an integer argument, or an array's axis.
+        names: the parameters as the user writes them.
+        fails: whether the index leaves the array.
+        lowest: the least value of the index.
+        highest: its greatest value.
+        extent: the length of the axis.
+    """
+
+    array: str
+    axis: int
+    text: str
+    span: Span | None
+    lookups: tuple[tuple[str, int | None], ...]
+    names: tuple[str, ...]
+    fails: Function = field(repr=False)
+    lowest: Function = field(repr=False)
+    highest: Function = field(repr=False)
+    extent: Function = field(repr=False)
+
+    def _values(self, shapes: Shapes, ints: Integers) -> list[int]:
+        return [ints[name] if axis is None else shapes[name][axis] for name, axis in self.lookups]
+
+    def holds(self, shapes: Shapes, ints: Integers) -> bool:
+        """Whether the access stays inside, in time that does not depend on the sizes.
+
+        Args:
+            shapes: array argument -> its shape.
+            ints: integer argument -> its value.
+        """
+        return not self.fails(self._values(shapes, ints))
+
+    def message(self, shapes: Shapes, ints: Integers) -> str:
+        """The access, its array and axis, the index it reaches and the sizes, in one sentence.
+
+        Args:
+            shapes: array argument -> its shape.
+            ints: integer argument -> its value.
+        """
+        values = self._values(shapes, ints)
+        extent, low, high = self.extent(values), self.lowest(values), self.highest(values)
+        known = ", ".join(f"{n} = {v}" for n, v in zip(self.names, values, strict=True))
+        if high >= extent:
+            reach = f"index {high} is past the end"
+        else:
+            reach = f"index {low} is negative, and before the start when counted from the end"
+        return (
+            f"{self.text} leaves {self.array}: along axis {self.axis}, of length {extent}, its "
+            f"index runs from {low} to {high}, and {reach}" + (f" ({known})" if known else "")
+        )
+
+
+@dataclass(frozen=True)
+class Unproved:
+    """An access that no condition on sizes can show to stay inside.
+
+    Args:
+        array: the array.
+        text: the access as written.
+        span: where it is written.
+        reason: what is not known.
+    """
+
+    array: str
+    text: str
+    span: Span | None
+    reason: str
+
+
+def conditions(program: Program) -> tuple[Condition, ...]:
+    """The conditions under which every access stays inside its array, none implied by another.
+
+    A program that cannot be read gives none; `unproved` says so.
+
+    Args:
+        program: a program as written; steps do not change which cells it touches.
+    """
+    return _survey(program)[0]
+
+
+def unproved(program: Program) -> tuple[Unproved, ...]:
+    """The accesses that `conditions` says nothing about.
+
+    Args:
+        program: a program as written.
+    """
+    return _survey(program)[1]
+
+
+def _survey(program: Program) -> tuple[tuple[Condition, ...], tuple[Unproved, ...]]:
+    try:
+        return _Bounds(program).run()
+    except NotModelled as unread:
+        text, span = f"{program.name}(...)", program.source.span(unread.node)
+        return (), (Unproved("", text, span, f"the function has {unread.reason}"),)
+
+
+@dataclass(frozen=True, eq=False)
+class _Reach:
+    """One index of one access, and the parameters with which it leaves the array."""
+
+    node: ast.Subscript
+    value: Quasi
+    extent: Quasi
+    domain: str
+    dimensions: tuple[str, ...]
+    leaving: isl.Set
+
+
+class _Bounds:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.scene = Scene(program)
+        self.missing: list[Unproved] = []
+        self.kept: dict[tuple[str, int], list[_Reach]] = {}
+        self.seen: set[tuple[str, int, str, str]] = set()
+        sizes = [f"{each} >= 0" for each in self.scene.parameters if not each.startswith("n_")]
+        self.context = self._set("", " and ".join(sizes))
+
+    def run(self) -> tuple[tuple[Condition, ...], tuple[Unproved, ...]]:
+        for seat in self.scene.seats:
+            scope = self.scene.accesses[seat.leaf.number].scope
+            for each in guarded.accesses(seat.statement, scope):
+                self._access(seat.leaf, each)
+        made = [self._condition(*key, each) for key, found in self.kept.items() for each in found]
+        return tuple(made), tuple(self.missing)
+
+    def _access(self, leaf: Leaf, access: Guarded) -> None:
+        array = query.base_name(access.node)
+        assert array is not None
+        if array not in self.scene.survey.names.ranks:
+            return
+        indices = query.indices(access.node)
+        if any(isinstance(e, ast.Constant) and e.value in (None, Ellipsis) for e in indices):
+            self._unproved(array, access.node, "it has an index that shifts the axes")
+            return
+        scope = self.scene.accesses[leaf.number].scope
+        for axis, index in enumerate(indices):
+            if isinstance(index, ast.Slice):
+                continue  # a slice is cut to the array
+            value, extent = affine_sets.quasi(index, scope), scope.extent(array, axis)
+            if value is None:
+                reason = f"the index {print_expression(index)} is not affine in known integers"
+                self._unproved(array, access.node, reason)
+            elif extent is None:
+                self._unproved(array, access.node, f"the length of axis {axis} is not known")
+            else:
+                self._index(leaf, access, (array, axis), value, extent)
+
+    def _unproved(self, array: str, node: ast.Subscript, reason: str) -> None:
+        self.missing.append(Unproved(array, _text(node), self.program.source.span(node), reason))
+
+    def _index(
+        self, leaf: Leaf, access: Guarded, key: tuple[str, int], value: Quasi, extent: Quasi
+    ) -> None:
+        domain = " and ".join([self.scene.domain(leaf), *access.formulas])
+        if (known := (*key, value.text, domain)) in self.seen:
+            return
+        self.seen.add(known)
+        outside = f"({value.text} >= {extent.text} or {value.text} < -1*{extent.text})"
+        leaving = self._set("", f"{_exists(leaf.place.dimensions)}{outside} and {domain}")
+        if leaving.is_empty():
+            return
+        if access.depends:
+            self._unproved(
+                key[0], access.node, "whether it is reached depends on values of the run"
+            )
+            return
+        self._keep(key, _Reach(access.node, value, extent, domain, leaf.place.dimensions, leaving))
+
+    def _set(self, space: str, condition: str) -> isl.Set:
+        parameters = ", ".join(self.scene.parameters)
+        return self.scene.session.set(f"[{parameters}] -> {{ {space} : {condition or 'true'} }}")
+
+    def _keep(self, key: tuple[str, int], reach: _Reach) -> None:
+        """Keep an access unless another one leaves the array whenever it does."""
+        found = self.kept.setdefault(key, [])
+        if any(reach.leaving.is_subset(each.leaving) for each in found):
+            return
+        found[:] = [each for each in found if not each.leaving.is_subset(reach.leaving)]
+        found.append(reach)
+
+    def _condition(self, array: str, axis: int, reach: _Reach) -> Condition:
+        fails = isl.condition_tree(reach.leaving.coalesce(), self.context)
+        values = self._set(
+            "[i]", f"{_exists(reach.dimensions)}i = {reach.value.text} and {reach.domain}"
+        )
+        extents = self._set(
+            "[i]", f"{_exists(reach.dimensions)}i = {reach.extent.text} and {reach.domain}"
+        )
+        trees = [
+            fails,
+            isl.value_tree(values.dim_min(0), self.context),
+            isl.value_tree(values.dim_max(0), self.context),
+            isl.value_tree(extents.dim_min(0), self.context),
+        ]
+        used = sorted({name for tree in trees for name in _names(tree)})
+        position = {name: k for k, name in enumerate(used)}
+        fails_at, lowest, highest, extent = (_compiled(tree, position) for tree in trees)
+        names = self.scene.survey.names
+        return Condition(
+            array, axis, _text(reach.node), self.program.source.span(reach.node),
+            tuple(lookup(each, names) for each in used),
+            tuple(readable(each, names) for each in used),
+            fails_at, lowest, highest, extent,
+        )  # fmt: skip
+
+
+def _exists(dimensions: Sequence[str]) -> str:
+    return f"exists {', '.join(dimensions)} : " if dimensions else ""
+
+
+def _text(node: ast.Subscript) -> str:
+    return print_expression(node)
+
+
+def lookup(parameter: str, names: Names) -> tuple[str, int | None]:
+    """``("n", None)`` for the parameter of an integer, ``("A", 0)`` for that of an extent."""
+    shown = readable(parameter, names)
+    array, _, axis = shown.partition(".shape[")
+    return (array, int(axis[:-1])) if axis else (shown, None)
+
+
+# --- trees to closures --------------------------------------------------------------------------
+
+
+def _names(tree: isl.Tree) -> Iterator[str]:
+    if isinstance(tree, str):
+        yield tree
+    elif isinstance(tree, tuple):
+        for each in tree[1]:
+            yield from _names(each)
+
+
+def _compiled(tree: isl.Tree, position: Mapping[str, int]) -> Function:
+    """A tree as a Python function of the values of parameters; no text is evaluated."""
+    if isinstance(tree, int):
+        return lambda values: tree
+    if isinstance(tree, str):
+        return operator.itemgetter(position[tree])
+    word, operands = tree
+    parts = [_compiled(each, position) for each in operands]
+    if word == "minus":
+        only = parts[0]
+        return lambda values: -only(values)
+    if word in ("and_", "and_then"):
+        return lambda values: all(part(values) for part in parts)
+    if word in ("or_", "or_else"):
+        return lambda values: any(part(values) for part in parts)
+    if word in ("cond", "select"):
+        test, then, other = parts
+        return lambda values: then(values) if test(values) else other(values)
+    function, first = _ARITHMETIC[word], parts[0]
+    if len(parts) == 2:
+        second = parts[1]
+        return lambda values: function(first(values), second(values))
+    return lambda values: reduce(function, [part(values) for part in parts])
