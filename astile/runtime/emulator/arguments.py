@@ -137,7 +137,10 @@ def _memory(group: list[_Extent], clock: Clock, fresh: Sequence[FreshMemory]) ->
     flat = as_strided(lowest, (size,), (dtype.itemsize,))
     masks = (each.mask(first.low, size, dtype) for each in fresh if each.alive)
     return Memory(
-        "global", size, dtype, clock,
+        "global",
+        size,
+        dtype,
+        clock,
         flat=flat,
         written=next((mask for mask in masks if mask is not None), None),
         writable=all(each.array.flags.writeable for each in group),

@@ -32,7 +32,17 @@ class EmulatedArray:
     """
 
     __slots__ = (
-        "cells", "clock", "memory", "n0", "n1", "name", "offset", "s0", "s1", "shape", "strides",
+        "cells",
+        "clock",
+        "memory",
+        "n0",
+        "n1",
+        "name",
+        "offset",
+        "s0",
+        "s1",
+        "shape",
+        "strides",
     )
 
     def __init__(
@@ -164,7 +174,9 @@ class EmulatedArray:
         raise BoundsError(
             f"{self.memory.scope} {self.name}{shown}: index {index[axis]} is outside axis {axis} "
             f"of shape {self.shape}",
-            array=self.name, cell=tuple(index), access=self.clock.access(kind, place),
+            array=self.name,
+            cell=tuple(index),
+            access=self.clock.access(kind, place),
             operation=self.clock.operation,
         )
 
@@ -192,8 +204,9 @@ class EmulatedArray:
                 strides.append(step * stride)
             elif isinstance(part, (int, np.integer)):
                 if not 0 <= part < extent:
-                    self.outside((0,) * axis + (int(part),) + (0,) * (self.ndim - axis - 1),
-                                 "read", place)
+                    self.outside(
+                        (0,) * axis + (int(part),) + (0,) * (self.ndim - axis - 1), "read", place
+                    )
                 offset += int(part) * stride
             else:
                 self._refuse(f"index {part!r} of {self.name}: neither integer nor slice", place)
@@ -311,7 +324,8 @@ class LocalMemory(Memory):
             EmulationError: always.
         """
         raise EmulationError(
-            "atomic operation on a local array", span=self.clock.places.span(place),
+            "atomic operation on a local array",
+            span=self.clock.places.span(place),
             operation=self.clock.operation,
         )
 

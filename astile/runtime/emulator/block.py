@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from astile.diagnostics import Related
 from astile.runtime.emulator.clock import Clock, Interval, Strand
-from astile.runtime.emulator.errors import BarrierError, Index3
+from astile.runtime.emulator.errors import BarrierError, Index3, UninitialisedError
 from astile.runtime.emulator.execution import BlockMemory, Execution, Thread
 from astile.runtime.emulator.scalars import MASK32, undefined
 from astile.runtime.emulator.translate import Translated
@@ -70,7 +70,11 @@ def run_block(
         function = kernel.function
         for thread in execution.ordered(threads):
             clock.strand = thread.strand
-            function(thread, *arguments)
+            try:
+                function(thread, *arguments)
+            except UninitialisedError as error:
+                clock.missed = clock.missed or error
+        clock.settle()
         return
     for thread in threads:
         thread.steps = kernel.function(thread, *arguments)
@@ -90,6 +94,7 @@ def _run_to_barrier(
         waiting = _advance(clock, thread)
         if waiting is not None:
             arrived.append(waiting)
+    clock.settle()
     if kernel.warp:
         arrived = _meet_in_warps(execution, threads, arrived)
     if not arrived:
@@ -110,6 +115,9 @@ def _advance(clock: Clock, thread: Thread) -> Waiting | None:
     except StopIteration:
         thread.steps = None
         return None
+    except UninitialisedError as error:
+        clock.missed = clock.missed or error
+        return None
     thread.answer = None
     return Waiting(thread, word, place, arguments)
 
@@ -122,14 +130,16 @@ def _check_barrier(clock: Clock, threads: list[Thread], arrived: list[Waiting]) 
     for each in arrived:
         if each.place != first.place:
             _report(
-                clock, first,
+                clock,
+                first,
                 f"threads of block {first.thread.strand.block} wait at different barriers",
                 [Related(clock.places.span(each.place), f"thread {each.thread.strand.thread}")],
             )
     if len(arrived) < len(threads):
         gone = next(thread for thread in threads if thread.steps is None)
         _report(
-            clock, first,
+            clock,
+            first,
             f"{len(arrived)} of the {len(threads)} threads of block {first.thread.strand.block} "
             f"wait at a barrier, but thread {gone.strand.thread} has left the kernel",
         )
@@ -139,8 +149,10 @@ def _report(
     clock: Clock, waiting: Waiting, message: str, related: list[Related] | None = None
 ) -> NoReturn:
     raise BarrierError(
-        message, span=clock.places.span(waiting.place),
-        label=f"thread {waiting.thread.strand.thread} waits here", related=related or (),
+        message,
+        span=clock.places.span(waiting.place),
+        label=f"thread {waiting.thread.strand.thread} waits here",
+        related=related or (),
         operation=clock.operation,
     )
 
@@ -175,6 +187,7 @@ def _meet_in_warps(
             later = _advance(clock, each.thread)
             if later is not None:
                 waiting[later.thread.number] = later
+        clock.settle()
     return list(waiting.values())
 
 
@@ -210,7 +223,8 @@ def _complete_groups(
         each, thread = missing
         other = waiting[thread.number]
         _report(
-            clock, each,
+            clock,
+            each,
             f"cuda.{each.word} names lane {thread.lane} of warp {thread.warp}, "
             "which waits elsewhere",
             [Related(clock.places.span(other.place), f"thread {thread.strand.thread}")],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from astile.runtime.emulator.errors import Access, Index3, Kind, Places
+from astile.runtime.emulator.errors import Access, Index3, Kind, Places, UninitialisedError
 
 
 class Strand:
@@ -65,6 +65,8 @@ class Clock:
         places: places of the generated text.
         operation: the launch, for messages.
         warp_ordered: whether the kernel synchronises warps.
+        missed: the first read of a cell without a value in this interval; its thread has
+            stopped, and the others run on in case that one of them writes the cell.
     """
 
     strand: Strand
@@ -72,6 +74,16 @@ class Clock:
     places: Places
     operation: str
     warp_ordered: bool = False
+    missed: UninitialisedError | None = None
+
+    def settle(self) -> None:
+        """End an interval: a value that was missed is a fault now.
+
+        Raises:
+            UninitialisedError: a cell was read that nothing was written to.
+        """
+        if self.missed is not None:
+            raise self.missed
 
     def access(self, kind: Kind, place: int) -> Access:
         """The access that the running strand makes at a place."""

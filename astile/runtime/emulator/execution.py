@@ -129,7 +129,8 @@ class BlockMemory:
         if self._bytes > limit:
             raise LimitError(
                 f"shared arrays up to {name} take {self._bytes} bytes of at most {limit}",
-                span=clock.places.span(place), operation=clock.operation,
+                span=clock.places.span(place),
+                operation=clock.operation,
             )
         return kind(Memory("shared", size, dtype, clock), name, shape, strides_of(shape))
 
@@ -142,7 +143,8 @@ class BlockMemory:
         if self._dynamic.dtype != dtype:
             raise EmulationError(
                 f"dynamic shared memory as {dtype} and as {self._dynamic.dtype} in one kernel",
-                span=clock.places.span(place), operation=clock.operation,
+                span=clock.places.span(place),
+                operation=clock.operation,
             )
         return self._dynamic
 
@@ -151,13 +153,28 @@ class Thread:
     """What a kernel may ask of its thread; fields are short, since the text names them often."""
 
     __slots__ = (
-        "answer", "bx", "by", "bz", "dx", "dy", "dz", "gx", "gy", "gz", "lane", "memory", "number",
-        "steps", "strand", "tx", "ty", "tz", "warp",
+        "answer",
+        "bx",
+        "by",
+        "bz",
+        "dx",
+        "dy",
+        "dz",
+        "gx",
+        "gy",
+        "gz",
+        "lane",
+        "memory",
+        "number",
+        "steps",
+        "strand",
+        "tx",
+        "ty",
+        "tz",
+        "warp",
     )
 
-    def __init__(
-        self, index: Index3, block: Index3, number: int, memory: BlockMemory
-    ) -> None:
+    def __init__(self, index: Index3, block: Index3, number: int, memory: BlockMemory) -> None:
         execution = memory.execution
         self.tx, self.ty, self.tz = index
         self.bx, self.by, self.bz = block

@@ -53,7 +53,11 @@ class Cuda:
     # --- memory ---------------------------------------------------------------------------------
 
     def device_array(
-        self, shape: Any, dtype: Any = np.float64, strides: object = None, order: str = "C",
+        self,
+        shape: Any,
+        dtype: Any = np.float64,
+        strides: object = None,
+        order: str = "C",
         stream: object = 0,
     ) -> DeviceArray:
         """An array whose cells hold no value yet.

@@ -53,7 +53,8 @@ class HostRewrite(ast.NodeTransformer):
             if root == "numpy":
                 self._numpy.add(alias.asname or "numpy")
             if root != "numba":
-                result.append(nodes.copy_place(node, ast.Import([alias])))
+                kept = nodes.import_as(alias.name, alias.asname or alias.name)
+                result.append(nodes.copy_place(node, kept))
                 continue
             module = self._module(alias.name if alias.asname else root, node)
             value = nodes.assign(alias.asname or root, self._bind(module))

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from astile.ir import nodes
 from astile.runtime.emulator.kinds import (
     EXTENT,
     FLOAT64,
@@ -280,7 +281,7 @@ class Inference:
 
 def augmented(node: ast.AugAssign) -> ast.BinOp:
     """The operation of ``a op= b``, at its place; the target is shared with the statement."""
-    return ast.copy_location(ast.BinOp(node.target, node.op, node.value), node)
+    return nodes.copy_place(node, nodes.binary(node.target, type(node.op), node.value))
 
 
 def _own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:

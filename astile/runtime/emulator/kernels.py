@@ -78,9 +78,7 @@ class Kernel:
         """
         raise EmulationError(f"{self.function.__name__} is a kernel: kernel[grid, block](...)")
 
-    def launch(
-        self, grid: Index3, block: Index3, shared: int, arguments: tuple[Any, ...]
-    ) -> None:
+    def launch(self, grid: Index3, block: Index3, shared: int, arguments: tuple[Any, ...]) -> None:
         """Run the kernel.
 
         Args:
@@ -104,9 +102,7 @@ class Kernel:
             )
         kernel = program.translator.translate(self.function, tuple(map(type_of, arguments)))
         clock = Clock(ATOMIC, Interval(grid), program.places, operation, kernel.warp)
-        values, memories = to_device(
-            names[: len(arguments)], arguments, clock, program.fresh
-        )
+        values, memories = to_device(names[: len(arguments)], arguments, clock, program.fresh)
         execution = Execution(grid, block, shared, program.limits, program.order, clock)
         # A device computes infinities and NaNs without a word.
         with np.errstate(all="ignore"):
@@ -119,10 +115,16 @@ class Kernel:
                     raise self._failure(error, clock) from error
         if program.report is not None:
             blocks = grid[0] * grid[1] * grid[2]
-            program.report.launches.append(LaunchReport(
-                name, grid, block, execution.intervals - blocks, execution.shared_bytes,
-                count(memories),
-            ))
+            program.report.launches.append(
+                LaunchReport(
+                    name,
+                    grid,
+                    block,
+                    execution.intervals - blocks,
+                    execution.shared_bytes,
+                    count(memories),
+                )
+            )
 
     def _failure(self, error: Exception, clock: Clock) -> EmulationError:
         strand = clock.strand

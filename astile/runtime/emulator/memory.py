@@ -127,6 +127,7 @@ class Memory:
         self.cast = caster(dtype)
         self.exact = exact_type(dtype)
         self.dtype = dtype
+        self._missed: dict[int, tuple[Mark, Kind]] = {}
         self._fetch = None
         if flat is not None:
             self._fetch = flat.item if dtype.kind in "iub" else flat.__getitem__
@@ -166,6 +167,8 @@ class Memory:
         """
         cell = self.cells[position]
         if cell is None:
+            if position in self._missed:
+                self._race(position, "write", place, *self._missed[position])
             cell = self.cells[position] = Cell(None)
         clock = self.clock
         strand = clock.strand
@@ -217,7 +220,8 @@ class Memory:
             if not self.writable:
                 raise EmulationError(
                     f"{self.named(position)[0]} is a read-only array",
-                    span=self.clock.places.span(place), operation=self.clock.operation,
+                    span=self.clock.places.span(place),
+                    operation=self.clock.operation,
                 )
             self.flat[position] = value
             if self.written is not None:
@@ -229,9 +233,11 @@ class Memory:
         """The cell of a position that was not touched yet, filled from the host's memory.
 
         Raises:
-            UninitialisedError: it holds no value.
+            UninitialisedError: it holds no value. The thread stops; should another one write
+                the cell before the next barrier, it turns out to be a race.
         """
         if self._fetch is None or (self.written is not None and not self.written[position]):
+            self._missed[position] = (self.clock.strand, place), kind
             self.unwritten(position, kind, place)
         cell = self.cells[position] = Cell(self._fetch(position))
         return cell
@@ -245,7 +251,9 @@ class Memory:
         name, index = self.named(position)
         raise UninitialisedError(
             f"{self.scope} {name}{list(index)} is read before anything is written to it",
-            array=name, cell=index, access=self.clock.access(kind, place),
+            array=name,
+            cell=index,
+            access=self.clock.access(kind, place),
             operation=self.clock.operation,
         )
 
@@ -315,9 +323,7 @@ class Memory:
         if foreign.read is not None and kind != "read":
             self._race(position, kind, place, foreign.read, "read")
 
-    def _race(
-        self, position: int, kind: Kind, place: int, mark: Mark, earlier: Kind
-    ) -> NoReturn:
+    def _race(self, position: int, kind: Kind, place: int, mark: Mark, earlier: Kind) -> NoReturn:
         name, index = self.named(position)
         first = self.clock.access_by(mark[0], earlier, mark[1])
         second = self.clock.access(kind, place)
@@ -329,7 +335,11 @@ class Memory:
             note = "blocks run in any order, and no barrier orders them within a launch"
         raise RaceError(
             f"race on {self.scope} {name}{list(index)}: {earlier} and {kind} by {who}",
-            array=name, cell=index, access=second, earlier=first, notes=[note],
+            array=name,
+            cell=index,
+            access=second,
+            earlier=first,
+            notes=[note],
             operation=self.clock.operation,
         )
 

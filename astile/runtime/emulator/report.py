@@ -97,8 +97,12 @@ def count(memories: Iterable[Memory]) -> dict[str, ArrayTraffic]:
         reads = [cell.reads for cell in cells if cell.reads]
         writes = [cell.writes for cell in cells if cell.writes]
         traffic = ArrayTraffic(
-            sum(reads), sum(writes), max(reads, default=0), max(writes, default=0),
-            len(reads), len(writes),
+            sum(reads),
+            sum(writes),
+            max(reads, default=0),
+            max(writes, default=0),
+            len(reads),
+            len(writes),
         )
         result.update({root.name: traffic for root in memory.roots})
     return result

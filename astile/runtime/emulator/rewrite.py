@@ -133,14 +133,14 @@ class Rewrite(ast.NodeTransformer):
         if isinstance(first, Integer) and isinstance(second, Integer):
             if isinstance(operator, ast.Div):
                 left = self._widened(left)
-            result = ast.BinOp(left, operator, right)
+            result = nodes.binary(left, type(operator), right)
             return _wrapped(result) if _may_wrap(operator, first, second) else result
         if not isinstance(operator, ast.Pow):
             if isinstance(first, Integer) and isinstance(second, Real):
                 left = self._widened(left)
             elif isinstance(first, Real) and isinstance(second, Integer):
                 right = self._widened(right)
-        return ast.BinOp(left, operator, right)
+        return nodes.binary(left, type(operator), right)
 
     def _widened(self, node: ast.expr) -> ast.expr:
         """An integer as a float64."""
@@ -171,9 +171,7 @@ class Rewrite(ast.NodeTransformer):
             return nodes.call(nodes.attribute(array, f"load{len(indices)}"), [*indices, place])
         return nodes.call(nodes.attribute(array, "load"), [nodes.tuple_of(indices), place])
 
-    def _store(
-        self, node: ast.Subscript, indices: list[ast.expr], value: ast.expr
-    ) -> ast.stmt:
+    def _store(self, node: ast.Subscript, indices: list[ast.expr], value: ast.expr) -> ast.stmt:
         place = nodes.const(self.places.number(node))
         array = _array_of(node)
         if len(indices) in (1, 2):
@@ -212,7 +210,8 @@ class Rewrite(ast.NodeTransformer):
         value: ast.expr,
     ) -> list[ast.stmt]:
         names = [self._temporary() for _ in known]
-        whole = ast.Tuple([nodes.target(each) for each in names], ast.Store())
+        whole = nodes.tuple_of([nodes.target(each) for each in names])
+        whole.ctx = ast.Store()
         result: list[ast.stmt] = [nodes.copy_place(node, nodes.assign(whole, value))]
         for name, (target, indices) in zip(names, known, strict=True):
             visited = [self.visit(index) for index in indices or ()]
@@ -382,4 +381,3 @@ def _literal(node: ast.expr) -> int | float | None:
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
         return node.value  # type: ignore[return-value]
     return None
-

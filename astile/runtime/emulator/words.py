@@ -15,14 +15,27 @@ from astile.runtime.emulator.errors import EmulationError
 
 AXES = ("x", "y", "z")
 
-WARP_WORDS = frozenset({
-    "syncwarp",
-    "shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync",
-    "all_sync", "any_sync", "eq_sync", "ballot_sync",
-})
-BLOCK_WORDS = frozenset({
-    "syncthreads", "syncthreads_count", "syncthreads_and", "syncthreads_or",
-})
+WARP_WORDS = frozenset(
+    {
+        "syncwarp",
+        "shfl_sync",
+        "shfl_up_sync",
+        "shfl_down_sync",
+        "shfl_xor_sync",
+        "all_sync",
+        "any_sync",
+        "eq_sync",
+        "ballot_sync",
+    }
+)
+BLOCK_WORDS = frozenset(
+    {
+        "syncthreads",
+        "syncthreads_count",
+        "syncthreads_and",
+        "syncthreads_or",
+    }
+)
 FENCES = frozenset({"threadfence", "threadfence_block", "threadfence_system"})
 
 
@@ -130,8 +143,14 @@ _WORDS = frozenset({
 })  # fmt: skip
 
 _RENAMED = {
-    "pow": "power", "acos": "arccos", "asin": "arcsin", "atan": "arctan", "atan2": "arctan2",
-    "acosh": "arccosh", "asinh": "arcsinh", "atanh": "arctanh",
+    "pow": "power",
+    "acos": "arccos",
+    "asin": "arcsin",
+    "atan": "arctan",
+    "atan2": "arctan2",
+    "acosh": "arccosh",
+    "asinh": "arcsinh",
+    "atanh": "arctanh",
 }
 
 
