@@ -1,0 +1,70 @@
+"""What the documents show is what happens: their Python runs, and prints what they say."""
+
+import os
+import re
+import subprocess
+import sys
+from itertools import pairwise
+
+import pytest
+
+from tests.support.package import ROOT
+
+README = ROOT / "README.md"
+DOCUMENTS = [README, *sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(path):
+    """(language, text) of the fenced blocks of a document, in order."""
+    return FENCE.findall(path.read_text(encoding="utf-8"))
+
+
+def programs():
+    """Every Python block, with the text block right after it as its output."""
+    for path in dict.fromkeys(DOCUMENTS):
+        found = [*blocks(path), ("", "")]
+        for number, (block, following) in enumerate(pairwise(found)):
+            if block[0] == "python":
+                output = following[1] if following[0] == "text" else None
+                name = f"{path.relative_to(ROOT).as_posix()} block {number}"
+                yield pytest.param(block[1], output, id=name)
+
+
+@pytest.mark.parametrize(("program", "output"), programs())
+def test_python_runs_and_prints_what_is_shown(program, output, tmp_path):
+    script = tmp_path / "shown.py"
+    script.write_text(program, encoding="utf-8")
+    found = subprocess.run(
+        [sys.executable, "-W", "error", str(script)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 0, found.stderr
+    printed = found.stdout.replace(str(script), "shown.py")
+    assert [each.rstrip() for each in printed.splitlines()] == (output or "").splitlines()
+
+
+def test_readme_has_a_short_example_with_its_output():
+    shown = [each for each in programs() if each.id.startswith("README.md")]
+    assert shown
+    first, output = shown[0].values
+    assert output is not None
+    assert len(first.splitlines()) <= 24
+
+
+def test_two_commands():
+    commands = [line for kind, text in blocks(README) if kind == "sh" for line in text.splitlines()]
+    install, test = commands
+    assert install.endswith("examples/01_conv_add.py")
+    assert "-m pytest" in test
+    assert all("pip install" in each for each in commands)
+
+
+def test_links_lead_somewhere():
+    for path in dict.fromkeys(DOCUMENTS):
+        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", path.read_text(encoding="utf-8")):
+            assert (path.parent / target).exists(), f"{path.name}: {target}"
