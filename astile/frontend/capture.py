@@ -189,8 +189,8 @@ def _definition(
     code = function.__code__
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-            if node.name == code.co_name and first == code.co_firstlineno:
+            lines = {node.lineno, *(each.lineno for each in node.decorator_list)}
+            if node.name == code.co_name and code.co_firstlineno in lines:
                 return node
     raise _not_its_text(function)
 
