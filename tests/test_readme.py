@@ -12,7 +12,8 @@ from tests.support.package import ROOT
 
 README = ROOT / "README.md"
 DOCUMENTS = [README, *sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
-FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FLAGS = re.MULTILINE | re.DOTALL
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", FLAGS)
 
 
 def blocks(path):
@@ -31,8 +32,25 @@ def programs():
                 yield pytest.param(block[1], output, id=name)
 
 
+@pytest.fixture
+def is_update(request):
+    """Whether ``--update-golden`` asks to write what a block printed into the block below it."""
+    return request.config.getoption("--update-golden") and not os.environ.get("CI")
+
+
+def write_output(program, printed):
+    """Replace the text block after a program."""
+    start = rf"```python\n{re.escape(program)}```\n(?:(?!```).)*```text\n"
+    pattern = re.compile(rf"({start}).*?(?=^```$)", FLAGS)
+    for path in dict.fromkeys(DOCUMENTS):
+        text = path.read_text(encoding="utf-8")
+        new = pattern.sub(lambda found: f"{found[1]}{printed}\n", text, count=1)
+        if new != text:
+            path.write_text(new, encoding="utf-8")
+
+
 @pytest.mark.parametrize(("program", "output"), programs())
-def test_python_runs_and_prints_what_is_shown(program, output, tmp_path):
+def test_python_runs_and_prints_what_is_shown(program, output, tmp_path, is_update):
     script = tmp_path / "shown.py"
     script.write_text(program, encoding="utf-8")
     found = subprocess.run(
@@ -44,8 +62,11 @@ def test_python_runs_and_prints_what_is_shown(program, output, tmp_path):
         check=False,
     )
     assert found.returncode == 0, found.stderr
-    printed = found.stdout.replace(str(script), "shown.py")
-    assert [each.rstrip() for each in printed.splitlines()] == (output or "").splitlines()
+    printed = found.stdout.replace(str(script), "shown.py").rstrip("\n")
+    if is_update:
+        write_output(program, printed)
+        return
+    assert printed == (output or "").rstrip("\n")
 
 
 def test_readme_has_a_short_example_with_its_output():
