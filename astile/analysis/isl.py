@@ -13,12 +13,14 @@ from islpy import (  # noqa: TID251 - this module is the owner
     AstExpr,
     Context,
     Error,
+    Map,
     PwAff,
     Set,
     UnionAccessInfo,
     UnionFlow,
     UnionMap,
     UnionSet,
+    Val,
     ast_expr_op_type,
     ast_expr_type,
     dim_type,
@@ -31,15 +33,19 @@ __all__ = [
     "PwAff",
     "Session",
     "Set",
+    "Tree",
     "UnionAccessInfo",
     "UnionFlow",
     "UnionMap",
     "UnionSet",
-    "Tree",
     "condition_tree",
+    "dim_type",
     "flow",
-    "is_params_only",
+    "limited",
+    "named",
     "points",
+    "single",
+    "timed",
     "value_tree",
 ]
 
@@ -98,6 +104,10 @@ class Session:
         """A set from isl's notation."""
         return Set.read_from_str(self.context, text)
 
+    def map(self, text: str) -> Map:
+        """A map from isl's notation."""
+        return Map.read_from_str(self.context, text)
+
     def union_set(self, parameters: Iterable[str], pieces: Iterable[str]) -> UnionSet:
         """A union of sets over shared parameters; no pieces make the empty set."""
         text = f"[{', '.join(parameters)}] -> {{ {'; '.join(pieces)} }}"
@@ -126,11 +136,6 @@ def flow(
     if may_sources is not None:
         info = info.set_may_source(may_sources)
     return info.set_schedule_map(schedule).compute_flow()
-
-
-def is_params_only(values: Set) -> bool:
-    """Whether a set has no dimensions of its own."""
-    return int(values.dim(dim_type.set)) == 0
 
 
 def points(values: Set) -> tuple[dict[str, int], list[int]] | None:
@@ -178,3 +183,32 @@ def _tree(expression: AstExpr) -> Tree:
         return str(expression.get_id().get_name())
     operands = [expression.get_op_arg(k) for k in range(expression.get_op_n_arg())]
     return _OPERATORS[expression.get_op_type()], tuple(map(_tree, operands))
+
+
+def named(values: Set, name: str, extra: int = 0) -> UnionSet:
+    """The points of a set as tuples of a name, with `extra` more coordinates of any value."""
+    return UnionSet.from_set(values.add_dims(dim_type.set, extra).set_tuple_name(name))
+
+
+def timed(times: Map, name: str, extra: int, phase: int) -> UnionMap:
+    """A map to times as one from tuples of a name, with a phase as the last entry of the time."""
+    last = int(times.dim(dim_type.out))
+    longer = times.add_dims(dim_type.in_, extra).add_dims(dim_type.out, 1)
+    fixed = longer.fix_val(dim_type.out, last, Val(phase, times.get_ctx()))
+    return UnionMap.from_map(fixed.set_tuple_name(dim_type.in_, name))
+
+
+def limited(values: Set, parameters: Iterable[str], limit: int) -> Set:
+    """The part of a set for parameters between 0 and `limit`."""
+    names = list(parameters)
+    known = " and ".join(f"0 <= {name} <= {limit}" for name in names) or "true"
+    bounds = Set.read_from_str(values.get_ctx(), f"[{', '.join(names)}] -> {{ : {known} }}")
+    return values.intersect_params(bounds)
+
+
+def single(values: Set, coordinates: Iterable[int]) -> Set:
+    """The points of a set with these coordinates."""
+    result = values
+    for position, value in enumerate(coordinates):
+        result = result.fix_val(dim_type.set, position, Val(value, values.get_ctx()))
+    return result

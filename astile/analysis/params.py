@@ -43,7 +43,7 @@ def names_of(program: Program) -> Names:
     arguments = tuple(query.parameters(function))
     local = frozenset(query.names_written(function) - set(arguments))
     ranks = _ranks(function, set(arguments) | local)
-    integers = _integers(function, set(arguments) - set(ranks), local - set(ranks))
+    integers = _integers(function, set(arguments) - set(ranks), set(local) - set(ranks))
     return Names(arguments, frozenset(integers), ranks, local)
 
 

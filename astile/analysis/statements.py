@@ -126,11 +126,12 @@ def with_origins(program: Program) -> Program:
 
 @dataclass(frozen=True)
 class Survey:
-    """All leaves of a program, and the place of every statement outside of leaves."""
+    """All leaves of a program, its counted loops, and places of statements outside of leaves."""
 
     names: Names
     leaves: tuple[Leaf, ...]
     places: dict[int, Place] = field(repr=False)
+    levels: tuple[tuple[Place, Level], ...] = field(repr=False)
 
     def place(self, statement: ast.stmt) -> Place | None:
         """The place of a loop, condition or leaf; None for statements inside a leaf."""
@@ -143,7 +144,7 @@ def survey(program: Program) -> Survey:
     walker = _Walker()
     start = Place((), (), first_scope(program, names))
     walker.block(program.function.body, start, _Counter())
-    return Survey(names, tuple(walker.leaves), walker.places)
+    return Survey(names, tuple(walker.leaves), walker.places, tuple(walker.levels))
 
 
 def is_counted(loop: ast.For, scope: Scope) -> bool:
@@ -196,6 +197,7 @@ class _Walker:
     def __init__(self) -> None:
         self.leaves: list[Leaf] = []
         self.places: dict[int, Place] = {}
+        self.levels: list[tuple[Place, Level]] = []
         self.survived: tuple[str, ...] = ()
 
     def block(self, body: Sequence[ast.stmt], place: Place, counter: _Counter) -> Scope:
@@ -216,6 +218,7 @@ class _Walker:
             level = _level(statement, place.scope, len(place.levels), counter.next)
             if level is not None:
                 counter.take()
+                self.levels.append((here, level))
                 return self._loop(statement, level, place)
         if isinstance(statement, ast.If):
             condition = affine_sets.formula(statement.test, place.scope)

@@ -1,0 +1,184 @@
+"""Whether a new program computes what the original function computes, for all sizes.
+
+Value-based dataflow decides: every read of the new program must get its value from the same
+iteration of the same statement of the original, or from the same input cell, as it does there.
+Which iteration a new statement stands for is a hint that is verified, never trusted. Nothing
+here knows how the new program came to be.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Literal
+
+from astile.analysis import isl
+from astile.analysis.accesses import NotModelled
+from astile.analysis.domains import Signs
+from astile.analysis.flows import Flow, Hints, hints_of, new_flow, original_flow
+from astile.analysis.matching import Different, match, substituted
+from astile.analysis.model import Model, extract
+from astile.analysis.params import readable
+from astile.analysis.reach import Reach
+from astile.analysis.verdicts import Proved, Refuted, Unknown, Verdict
+from astile.analysis.witness import Explorer, statement_witness
+from astile.ir.printer import print_expression
+from astile.ir.program import Program
+from astile.source import Span
+
+#: Time allowed for one comparison, in seconds.
+BUDGET = 5.0
+
+
+def compare(
+    original: Program, new: Program, *, exact: bool = False, budget_seconds: float = BUDGET
+) -> Verdict:
+    """Compare a new program with the original function.
+
+    Args:
+        original: the function as written.
+        new: another form of it, whose statements carry their origins.
+        exact: whether the order of recognised reductions has to be kept.
+        budget_seconds: time allowed; when it is spent the verdict is unknown.
+    """
+    return Checker(original, exact=exact).compare(new, budget_seconds=budget_seconds)
+
+
+class Checker:
+    """Compares programs with one original, whose model and flow it keeps.
+
+    Args:
+        original: the function as written.
+        exact: whether the order of recognised reductions has to be kept.
+    """
+
+    def __init__(self, original: Program, *, exact: bool = False) -> None:
+        self.original = original
+        self.exact = exact
+        self.session = isl.Session()
+        self._model: Model | None = None
+        self._flow: Flow | None = None
+
+    def compare(self, new: Program, *, budget_seconds: float = BUDGET) -> Verdict:
+        """Compare a program with the original; see `compare`."""
+        self.session.restart(budget_seconds)
+        try:
+            return self._compare(new)
+        except NotModelled as problem:
+            return Unknown(f"not modelled: {problem.reason}", self._span(problem.node))
+        except isl.BudgetError as problem:
+            return Unknown(str(problem))
+        except isl.Error as problem:
+            if self.session.is_budget(problem):
+                return Unknown(f"not proved within {budget_seconds:g} s")
+            return Unknown(f"the proof failed: {problem}")
+
+    def model(self) -> Model:
+        """The model of the original."""
+        if self._model is None:
+            self._model = extract(self.original, session=self.session)
+        return self._model
+
+    def flow(self) -> Flow:
+        """The flow of the original."""
+        if self._flow is None:
+            self._flow = original_flow(self.model())
+        return self._flow
+
+    def _span(self, node: ast.AST) -> Span | None:
+        return self.original.source.span(node)
+
+    def _compare(self, new: Program) -> Verdict:
+        model, flow = self.model(), self.flow()
+        self.session.tick()
+        problem = _other_interface(self.original, new)
+        if problem is not None:
+            return Unknown(problem)
+        other = extract(new, session=self.session, prefix="T", also_observed=model.observed)
+        hints = hints_of(other, model)
+        if hints.problem is not None:
+            reason, node = hints.problem
+            return Unknown(f"a statement cannot be traced back: {reason}", self._span(node))
+        self.session.tick()
+        found = self._statements(hints) or self._memory(other, hints)
+        if found is not None:
+            return found
+        self.session.tick()
+        return self._sources(other, hints, flow, new_flow(other, hints))
+
+    def _statements(self, hints: Hints) -> Verdict | None:
+        """Compare the texts of statements."""
+        signs = Signs(self.session)
+        for source, statement, values in hints.pairs:
+            try:
+                for first, second in match(source, statement).equal:
+                    wanted = substituted(first, values)
+                    unequal = f"{wanted.text} != {second.text}"
+                    if wanted != second and not signs.never(unequal, statement.leaf.place):
+                        node = statement.leaf.node
+                        raise Different("an integer has another value", node)
+            except Different as difference:
+                return Refuted(statement_witness(self.model(), source, difference.reason))
+        return None
+
+    def _memory(self, other: Model, hints: Hints) -> Verdict | None:
+        """Check that accesses stay inside their arrays."""
+        model = self.model()
+        unlike = [
+            name
+            for name in model.names.array_arguments
+            if other.names.ranks.get(name, model.names.ranks[name]) != model.names.ranks[name]
+        ]
+        if unlike:
+            return Unknown(f"{unlike[0]} is used with another number of indices")
+        foreign = set(other.observed) - set(model.observed)
+        if foreign:
+            return Unknown(f"{min(foreign)} is written, which the original only reads")
+        outside = Reach(model).outside(other, hints, Signs(self.session))
+        if outside is None:
+            return None
+        statement, access = outside
+        assert access.node is not None
+        text = print_expression(access.node)
+        return Unknown(
+            f"{text} is not known to stay inside {access.array}", self._span(statement.leaf.node)
+        )
+
+    def _sources(self, other: Model, hints: Hints, flow: Flow, found: Flow) -> Verdict:
+        """Compare where values come from."""
+        model = self.model()
+        reads = hints.reads.intersect_domain(other.sinks.domain())
+        if not reads.range().is_subset(model.sinks.domain()):
+            return Unknown("an iteration runs that the original does not have")
+        values = found.values.intersect_range(reads.domain())
+        garbage = reads.intersect_range(flow.undefined).domain()
+        if not garbage.is_empty():
+            values = values.subtract_range(garbage)
+        expected = flow.values.apply_range(reads.reverse())
+        if values.is_equal(expected):
+            return self._proved("equal")
+        self.session.tick()
+        explorer = Explorer(model, other, hints, flow, found)
+        witness = explorer.witness(expected, values)
+        return Unknown("the values differ") if witness is None else Refuted(witness)
+
+    def _proved(self, kind: Literal["equal", "equal up to reassociation"]) -> Proved:
+        model = self.model()
+        names = tuple(readable(each, model.names) for each in model.parameters)
+        return Proved(kind, names, self.session.elapsed)
+
+
+def _other_interface(original: Program, new: Program) -> str | None:
+    """How the signature or the outside of two programs differs, or None."""
+    if ast.dump(original.function.args) != ast.dump(new.function.args):
+        return "the parameters differ"
+    for kind in ("constants", "imports", "helpers"):
+        before, after = getattr(original, kind), getattr(new, kind)
+        for name in before.keys() & after.keys():
+            same = before[name] is after[name] or (
+                before[name] == after[name] and type(before[name]) is type(after[name])
+            )
+            if not same:
+                return f"the name {name} means something else"
+    if original.scratch != new.scratch:
+        return "the scratch arrays differ"
+    return None

@@ -1,0 +1,140 @@
+"""Whether two statements compute the same: the same text, up to arrays and indices.
+
+What they read is compared elsewhere, by dataflow; here operators, constants, names of functions
+and the order of everything are compared, and integers that are used as values are collected.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from astile.analysis import affine_sets
+from astile.analysis.affine_sets import Quasi, Scope
+from astile.analysis.model import Statement
+from astile.ir import query
+
+_IGNORED = ("ctx", "type_comment", "kind", "simple")
+_DIMENSION = re.compile(r"\bv\d+_\w+")
+
+
+class Different(Exception):  # noqa: N818 - says what is the case
+    """Two statements compute different things.
+
+    Args:
+        reason: how they differ.
+        node: the part of the new statement.
+    """
+
+    def __init__(self, reason: str, node: ast.AST) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.node = node
+
+
+@dataclass
+class Match:
+    """What still has to hold for two statements to compute the same.
+
+    Args:
+        equal: pairs of integers, of the original and of the new statement, that must be equal.
+    """
+
+    equal: list[tuple[Quasi, Quasi]] = field(default_factory=list)
+
+
+def match(original: Statement, new: Statement) -> Match:
+    """Compare the text of two statements.
+
+    Raises:
+        Different: when they differ in more than arrays and indices.
+    """
+    walker = _Walker(original, new)
+    walker.pair(original.leaf.node, new.leaf.node)
+    # scalars that a compound statement keeps to itself may be so in one program only
+    slots = [
+        {each.slot for each in (*s.reads, *s.writes) if each.slot[1:2] != "V"}
+        for s in (original, new)
+    ]
+    if slots[0] != slots[1]:
+        raise Different("they take part in different things", new.leaf.node)
+    return walker.found
+
+
+class _Walker:
+    def __init__(self, original: Statement, new: Statement) -> None:
+        self.slots = (original.accesses.slots, new.accesses.slots)
+        self.scopes: tuple[Scope, Scope] = (original.accesses.scope, new.accesses.scope)
+        self.cells = tuple(
+            {each.slot: each for each in (*s.accesses.reads, *s.accesses.writes)}
+            for s in (original, new)
+        )
+        self.found = Match()
+
+    def pair(self, first: ast.AST, second: ast.AST) -> None:
+        if isinstance(first, ast.expr) and isinstance(second, ast.expr):
+            if self._integers(first, second):
+                return
+            slots = self.slots[0].get(id(first)), self.slots[1].get(id(second))
+            if slots[0] != slots[1]:
+                raise Different("one reads memory where the other does not", second)
+            if slots[0] is not None:
+                self._access(first, second, slots[0])
+                return
+        if type(first) is not type(second):
+            raise Different("the expressions differ", second)
+        for name, value in ast.iter_fields(first):
+            if name not in _IGNORED:
+                self._field(value, getattr(second, name), second)
+
+    def _integers(self, first: ast.expr, second: ast.expr) -> bool:
+        """Whether both are known integers, which then have to be equal."""
+        if isinstance(getattr(first, "ctx", None), ast.Store):
+            return False
+        values = [
+            affine_sets.quasi(each, scope)
+            for each, scope in zip((first, second), self.scopes, strict=True)
+        ]
+        if values[0] is None and values[1] is None:
+            return False
+        if values[0] is None or values[1] is None:
+            raise Different("one is an integer known from the loops, the other is not", second)
+        self.found.equal.append((values[0], values[1]))
+        return True
+
+    def _field(self, first: object, second: object, node: ast.AST) -> None:
+        if isinstance(first, list) and isinstance(second, list):
+            if len(first) != len(second):
+                raise Different("the statements differ in length", node)
+            for one, other in zip(first, second, strict=True):
+                self._field(one, other, node)
+        elif isinstance(first, ast.AST) and isinstance(second, ast.AST):
+            self.pair(first, second)
+        elif type(first) is not type(second) or first != second or str(first) != str(second):
+            raise Different("the names or constants differ", node)
+
+    def _access(self, first: ast.expr, second: ast.expr, slots: tuple[str, ...]) -> None:
+        """Cells that are known are left to the flow; of others the text must be the same."""
+        known = [all(cells[slot].is_exact for slot in slots) for cells in self.cells]
+        if all(known):
+            return
+        if any(known) or query.base_name(first) != query.base_name(second):
+            raise Different("a cell that is not known is another one", second)
+        if isinstance(first, ast.Subscript) and isinstance(second, ast.Subscript):
+            self._field(query.indices(first), query.indices(second), second)
+        elif type(first) is not type(second):
+            raise Different("a part of an array is another one", second)
+
+
+def substituted(form: Quasi, values: Mapping[str, Quasi]) -> Quasi:
+    """A form with dimensions replaced by forms, inside atoms too."""
+    result = Quasi({}, form.constant)
+    for atom, coefficient in form.terms.items():
+        if atom in values:
+            result = result.plus(values[atom], coefficient)
+        else:
+            text = _DIMENSION.sub(lambda found: values[found.group()].text, atom)
+            result = result.plus(affine_sets.atom(text), coefficient)
+    return result

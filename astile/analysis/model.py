@@ -1,0 +1,416 @@
+"""The polyhedral model of a program: instances, times, reads, writes, all as isl sets and maps.
+
+Every read and every write of a statement is a tuple of its own, ``S3r0[v0_i, v1_j]``; where the
+cell is not known its coordinates are added, ``S3r1[v0_i, v1_j, c0]``, one point for each cell
+that it may be. A write that may not happen reads what it would keep, and writes always.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from astile.analysis import affine_sets, isl
+from astile.analysis.accesses import (
+    CONTROL,
+    EFFECTS,
+    RETURN,
+    Access,
+    Accesses,
+    NotModelled,
+    Reader,
+)
+from astile.analysis.affine_sets import Quasi, mangled, parameters_in
+from astile.analysis.aliases import check_aliases
+from astile.analysis.calls import Calls
+from astile.analysis.domains import Signs, array_name, sizes, time, tuple_text
+from astile.analysis.params import Names, extent_name
+from astile.analysis.statements import Leaf, Place, Survey, survey
+from astile.ir import query
+from astile.ir.printer import print_expression
+from astile.ir.program import Program
+
+#: A value of an array that nobody wrote.
+UNDEFINED = "U"
+#: Integers as values: the source of a loop variable that is read after its loop.
+INTEGER = "INT"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A leaf with its accesses.
+
+    Args:
+        name: its isl name.
+        leaf: the leaf.
+        accesses: what its text reads and writes.
+        reads: all reads, those of the outside world included.
+        writes: all writes, in order.
+    """
+
+    name: str
+    leaf: Leaf
+    accesses: Accesses
+    reads: tuple[Access, ...]
+    writes: tuple[Access, ...]
+
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        """Names of its loop variables in isl."""
+        return self.leaf.place.dimensions
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it is simple, with known cells only."""
+        return self.leaf.is_simple and self.accesses.is_exact
+
+    def instance(self, access: Access) -> str:
+        """The isl tuple of one of its accesses."""
+        return tuple_text(f"{self.name}{access.slot}", (*self.dimensions, *cells(access)))
+
+
+def cells(access: Access) -> tuple[str, ...]:
+    """Names for the coordinates of a cell that are not known."""
+    return tuple(f"c{axis}" for axis, each in enumerate(access.indices) if each is None)
+
+
+@dataclass(frozen=True)
+class Model:
+    """A program as instances that read and write cells.
+
+    Args:
+        program: the program.
+        names: what its names are.
+        session: the isl session that its sets belong to.
+        statements: its leaves in textual order.
+        observed: names whose cells are looked at when the function has ended.
+        sinks: read -> cell.
+        sources: write -> cell.
+        schedule: read or write -> time.
+        tokens: write -> what it stands for when it is not itself (fills, undefined cells, ints).
+        parameters: all isl parameters.
+    """
+
+    program: Program
+    names: Names
+    session: isl.Session
+    statements: tuple[Statement, ...]
+    observed: tuple[str, ...]
+    prefix: str
+    sinks: isl.UnionMap = field(repr=False)
+    sources: isl.UnionMap = field(repr=False)
+    schedule: isl.UnionMap = field(repr=False)
+    tokens: isl.UnionMap = field(repr=False)
+    plain: isl.UnionSet = field(repr=False)
+    parameters: tuple[str, ...] = ()
+
+    @cached_property
+    def inputs(self) -> isl.UnionSet:
+        """Every cell that has a value when the function begins."""
+        outside = [EFFECTS, CONTROL, RETURN]
+        pieces = [
+            tuple_text(array_name(each), _coordinates(self.names.ranks.get(each, 0)))
+            for each in (*self.names.arguments, *outside)
+        ]
+        return self.session.union_set((), pieces)
+
+    @cached_property
+    def sizes(self) -> isl.Set:
+        """What is known of the parameters."""
+        known = " and ".join(sizes(list(self.parameters))) or "true"
+        return self.session.set(f"[{', '.join(self.parameters)}] -> {{ : {known} }}")
+
+    def statement(self, isl_name: str) -> Statement | None:
+        """The statement that an isl tuple belongs to."""
+        for each in self.statements:
+            if isl_name.startswith(each.name) and not isl_name[len(each.name) :][:1].isdigit():
+                return each
+        return None
+
+
+def extract(
+    program: Program,
+    *,
+    session: isl.Session | None = None,
+    prefix: str = "S",
+    also_observed: Iterable[str] = (),
+) -> Model:
+    """The model of a program, from its text alone.
+
+    Args:
+        program: the program.
+        session: the isl session to build sets in; a new one when not given.
+        prefix: what names of statements begin with.
+        also_observed: arguments that are looked at afterwards even when nobody writes them.
+
+    Raises:
+        NotModelled: for Python whose meaning the model does not hold.
+        isl.Error: when isl fails.
+    """
+    session = session or isl.Session()
+    return _Extractor(program, survey(program), session, prefix).run(set(also_observed))
+
+
+class _Extractor:
+    def __init__(self, program: Program, found: Survey, session: isl.Session, prefix: str) -> None:
+        self.program, self.names, self.session = program, found.names, session
+        self.leaves, self.prefix = found.leaves, prefix
+        self.signs = Signs(session)
+        self.levels = found.levels
+        depth = max((len(place.levels) + 1 for place, _ in found.levels), default=0)
+        self.length = 2 * depth + 1
+        self.sinks: list[str] = []
+        self.sources: list[str] = []
+        self.tokens: list[str] = []
+        self.times = session.union_map((), [])
+        self.read = session.union_set((), [])
+        self.written = session.union_set((), [])
+        self.domains: dict[tuple[str, ...], isl.Set] = {}
+
+    def run(self, also_observed: set[str]) -> Model:
+        calls = Calls(self.program, frozenset(self.names.arguments) | self.names.local)
+        check_aliases(self.program, self.names, calls)
+        reader = Reader(self.names, calls)
+        found = [(leaf, reader.accesses(leaf)) for leaf in self.leaves]
+        read = {a.array for _, each in found for a in each.reads if a.slot[0] == "r"}
+        observed = self._observed([each for _, each in found], also_observed)
+        leaves_early = any(each.leaves for _, each in found)
+        statements = tuple(
+            self._statement(number, leaf, each, read, observed, leaves_early)
+            for number, (leaf, each) in enumerate(found)
+        )
+        for statement in statements:
+            self._add(statement)
+        self._loop_variables(read)
+        self._final_reads(observed)
+        return self._model(statements, observed)
+
+    def _observed(self, found: list[Accesses], also: set[str]) -> tuple[str, ...]:
+        written = {access.array for each in found for access in each.writes} | also
+        changed = {
+            node.target.id
+            for node in ast.walk(self.program.function)
+            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
+        }
+        kept = [
+            name
+            for name in self.names.arguments
+            if name in written
+            and name not in self.program.scratch
+            and (name in self.names.ranks or name in changed | also)
+        ]
+        return (*kept, EFFECTS, RETURN)
+
+    # --- statements -----------------------------------------------------------------------------
+
+    def _statement(
+        self,
+        number: int,
+        leaf: Leaf,
+        found: Accesses,
+        read: set[str],
+        observed: tuple[str, ...],
+        leaves_early: bool,
+    ) -> Statement:
+        reads, writes = list(found.reads), list(found.writes)
+        if not leaf.is_simple:  # scalars that nobody else reads are its own business
+            own = {a.array for a in writes if a.slot.startswith("w_")} - read
+            reads = [a for a in reads if a.array not in own or not a.slot.startswith("o_")]
+            writes = [a for a in writes if a.array not in own or not a.slot.startswith("w_")]
+        if found.leaves:
+            live = [each for each in observed if each not in (EFFECTS, RETURN)]
+            reads += [Access(f"x_{each}", each, self._every(each)) for each in live]
+            writes.append(Access("w_<control>", CONTROL, ()))
+        if found.acts or found.leaves:
+            reads.append(Access("x_<effects>", EFFECTS, ()))
+            writes.append(Access("w_<effects>", EFFECTS, ()))
+        if leaves_early and (self.prefix == "S" or leaf.origin is not None):
+            reads.append(Access("x_<control>", CONTROL, ()))
+        name = f"{self.prefix}{number}"
+        return Statement(name, leaf, found, _named(reads), _named(writes))
+
+    def _every(self, array: str) -> tuple[None, ...]:
+        return (None,) * self.names.ranks.get(array, 0)
+
+    def _add(self, statement: Statement) -> None:
+        place = statement.leaf.place
+        domain = self._domain(place)
+        moment = time(place, statement.leaf.position, self.length)
+        times = self.session.map(f"{{ [{', '.join(place.dimensions)}] -> [{', '.join(moment)}] }}")
+        for phase, access in enumerate((*statement.reads, *statement.writes)):
+            is_read = phase < len(statement.reads)
+            name, extra = f"{statement.name}{access.slot}", len(cells(access))
+            after = 0 if is_read else 1 + phase - len(statement.reads)
+            self.times = self.times.union(isl.timed(times, name, extra, after))
+            found = self._cell_maps(statement.instance(access), access, statement)
+            if is_read:
+                self.sinks += found
+                self.read = self.read.union(isl.named(domain, name, extra))
+            else:
+                self.sources += found
+                self.written = self.written.union(isl.named(domain, name, extra))
+                self._token(statement, access, statement.instance(access))
+
+    def _domain(self, place: Place) -> isl.Set:
+        """The iterations of a place."""
+        if place.constraints not in self.domains:
+            condition = " and ".join(place.constraints) or "true"
+            parameters = ", ".join(sorted(parameters_in(place.constraints)))
+            text = f"[{parameters}] -> {{ [{', '.join(place.dimensions)}] : {condition} }}"
+            self.domains[place.constraints] = self.session.set(text)
+        return self.domains[place.constraints]
+
+    def _cell_maps(self, instance: str, access: Access, statement: Statement) -> list[str]:
+        """The cell that an access touches; negative indices count from the end, as in Python."""
+        place = statement.leaf.place
+        found: list[tuple[list[str], list[str]]] = [([], [])]
+        for axis, index in enumerate(access.indices):
+            if index is None:
+                for indices, _ in found:
+                    indices.append(f"c{axis}")
+                continue
+            if self.signs.is_never_negative(index, place):
+                for indices, _ in found:
+                    indices.append(index.text)
+                continue
+            extent = place.scope.extent(access.array, axis)
+            if extent is None:
+                raise NotModelled(
+                    f"an index of {access.array} that may be negative, on an axis of unknown size",
+                    access.node or statement.leaf.node,
+                )
+            found = [
+                ([*indices, text], [*conditions, sign])
+                for indices, conditions in found
+                for text, sign in (
+                    (index.text, f"{index.text} >= 0"),
+                    (index.plus(extent).text, f"{index.text} < 0"),
+                )
+            ]
+        cell = array_name(access.array)
+        return [
+            f"{instance} -> {tuple_text(cell, tuple(indices))} : "
+            + (" and ".join(conditions) or "true")
+            for indices, conditions in found
+        ]
+
+    def _token(self, statement: Statement, access: Access, instance: str) -> None:
+        """What a write stands for when it is not itself."""
+        node = statement.leaf.node
+        made = query.allocation(node)
+        token = None
+        if made is not None and access.slot == "w0":
+            token = self._fill(made, node)
+        elif statement.leaf.origin is None and self.prefix != "S" and statement.is_exact:
+            value = integer_value(statement)
+            token = None if value is None else tuple_text(INTEGER, (value.text,))
+        if token is not None:
+            self.tokens.append(f"{instance} -> {token}")
+
+    def _fill(self, made: query.Allocation, node: ast.stmt) -> str | None:
+        word = made.word.removesuffix("_like")
+        if word == "empty":
+            return f"{UNDEFINED}[]"
+        if word not in ("zeros", "ones"):
+            return None
+        if made.dtype is not None:
+            dtype = print_expression(made.dtype)
+        elif made.word == word:
+            dtype = "default"
+        else:
+            assert isinstance(node, ast.Assign)
+            assert isinstance(node.value, ast.Call)
+            dtype = "like " + print_expression(node.value.args[0])
+        return f"F_{word}_0x{dtype.encode().hex()}[]"
+
+    # --- the rest -------------------------------------------------------------------------------
+
+    def _loop_variables(self, read: set[str]) -> None:
+        """Loop variables that are read after their loop are written by each trip of it."""
+        for number, (place, level) in enumerate(self.levels):
+            if level.variable not in read:
+                continue
+            levels = (*place.levels, level)
+            name = f"{self.prefix}L{number}w"
+            inside = Place(levels, place.conditions, place.scope)
+            instance = tuple_text(name, inside.dimensions)
+            self.sources.append(f"{instance} -> {array_name(level.variable)}[]")
+            self.written = self.written.union(isl.named(self._domain(inside), name))
+            moment = ", ".join(time(inside, -1, self.length))
+            times = f"{{ [{', '.join(inside.dimensions)}] -> [{moment}] }}"
+            self.times = self.times.union(isl.timed(self.session.map(times), name, 0, 0))
+            self.tokens.append(f"{instance} -> {INTEGER}[{level.dimension}]")
+
+    def _final_reads(self, observed: tuple[str, ...]) -> None:
+        outermost = [place for place, _ in self.levels if not place.levels]
+        last = len(self.leaves) + len(outermost)  # more than any position
+        for name in observed:
+            cell, rank = array_name(name), self.names.ranks.get(name, 0)
+            coordinates = _coordinates(rank)
+            extents = [extent_name(name, axis) for axis in range(rank)]
+            inside = [
+                f"0 <= {each} < {extent}" for each, extent in zip(coordinates, extents, strict=True)
+            ]
+            domain = self.session.set(
+                f"[{', '.join(extents)}] -> {{ [{', '.join(coordinates)}] : "
+                f"{' and '.join(inside) or 'true'} }}"
+            )
+            instance = tuple_text(f"O{cell}", coordinates)
+            self.sinks.append(f"{instance} -> {tuple_text(cell, coordinates)}")
+            self.read = self.read.union(isl.named(domain, f"O{cell}"))
+            moment = ", ".join([str(last), *["0"] * (self.length - 1)])
+            times = self.session.map(f"{{ [{', '.join(coordinates)}] -> [{moment}] }}")
+            self.times = self.times.union(isl.timed(times, f"O{cell}", 0, 0))
+
+    def _model(self, statements: tuple[Statement, ...], observed: tuple[str, ...]) -> Model:
+        texts = [*self.sinks, *self.sources, *self.tokens]
+        mentioned = parameters_in(texts)
+        for constraints in self.domains:
+            mentioned |= parameters_in(constraints)
+        for name in observed:
+            mentioned |= {extent_name(name, k) for k in range(self.names.ranks.get(name, 0))}
+        parameters = tuple(sorted(mentioned))
+        sinks = self.session.union_map(parameters, self.sinks).intersect_domain(self.read)
+        sources = self.session.union_map(parameters, self.sources)
+        tokens = self.session.union_map(parameters, self.tokens)
+        return Model(
+            self.program,
+            self.names,
+            self.session,
+            statements,
+            observed,
+            self.prefix,
+            sinks,
+            sources.intersect_domain(self.written),
+            self.times,
+            tokens,
+            self.written.subtract(tokens.domain()),
+            parameters,
+        )
+
+
+def _named(accesses: list[Access]) -> tuple[Access, ...]:
+    """The accesses with slots that isl can read."""
+    return tuple(replace(each, slot=isl_slot(each.slot)) for each in accesses)
+
+
+def isl_slot(slot: str) -> str:
+    """A slot as isl can read it."""
+    kind, mark, name = slot.partition("_")
+    if not mark:
+        return slot
+    return f"{kind}E{name[1:-1]}" if name[0] == "<" else f"{kind}V{mangled(name)}"
+
+
+def _coordinates(rank: int) -> tuple[str, ...]:
+    return tuple(f"c{axis}" for axis in range(rank))
+
+
+def integer_value(statement: Statement) -> Quasi | None:
+    """The known integer that a plain assignment writes, or None."""
+    node = statement.leaf.node
+    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+        return affine_sets.quasi(node.value, statement.accesses.scope)
+    return None

@@ -1,0 +1,138 @@
+"""Whether a new program stays inside its arrays, given that the original does.
+
+The original's own accesses are taken to be inside: calls check that. A new program may only rely
+on it where it touches the same cells; everything else is shown to be inside here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from astile.analysis import isl
+from astile.analysis.accesses import Access
+from astile.analysis.affine_sets import Quasi, parameters_in
+from astile.analysis.domains import Signs, highs, lowest, lows, sizes
+from astile.analysis.flows import Hints
+from astile.analysis.matching import substituted
+from astile.analysis.model import Model, Statement
+from astile.ir import query
+
+
+class Reach:
+    """Finds accesses of a new program that may be outside.
+
+    Args:
+        original: model of the original.
+    """
+
+    def __init__(self, original: Model) -> None:
+        self._original = original
+        self._assumed: dict[str, isl.Set | None] = {}
+        self._remade: set[str] = set()
+
+    def outside(self, new: Model, hints: Hints, signs: Signs) -> tuple[Statement, Access] | None:
+        """The first access that may be outside of its array, or None.
+
+        Raises:
+            isl.Error: when isl fails.
+        """
+        pairs = {statement.name: (source, values) for source, statement, values in hints.pairs}
+        for statement in new.statements:
+            pair = pairs.get(statement.name)
+            for access in (*statement.reads, *statement.writes):
+                if access.node is None or not access.indices or _is_made(statement, access):
+                    continue
+                if pair is not None and self._is_same(new, access, statement, *pair):
+                    continue
+                if not self._is_inside(access, statement, signs):
+                    return statement, access
+        return None
+
+    def _is_same(
+        self,
+        new: Model,
+        access: Access,
+        statement: Statement,
+        source: Statement,
+        values: dict[str, Quasi],
+    ) -> bool:
+        """Whether an access is to the cell that the original accesses there."""
+        there = next((a for a in (*source.reads, *source.writes) if a.slot == access.slot), None)
+        if there is None or there.array != access.array:
+            return False
+        if len(there.indices) != len(access.indices):
+            return False
+        for axis, (first, second) in enumerate(zip(there.indices, access.indices, strict=True)):
+            if (first is None) != (second is None):
+                return False
+            if first is not None and substituted(first, values) != second:
+                return False
+            before = source.leaf.place.scope.extent(access.array, axis)
+            after = statement.leaf.place.scope.extent(access.array, axis)
+            if before != after or (before is None and access.array in self._remade):
+                return False
+        return True
+
+    def _is_inside(self, access: Access, statement: Statement, signs: Signs) -> bool:
+        place = statement.leaf.place
+        for axis, index in enumerate(access.indices):
+            extent = place.scope.extent(access.array, axis)
+            if index is None or extent is None:
+                return False
+            low, high = lows(place), highs(place)
+            under = lowest(index, low, high)
+            over = lowest(extent.plus(index, -1), low, high)
+            if under is not None and under >= 0 and over is not None and over >= 1:
+                continue
+            outside = f"({index.text} < 0 or {index.text} >= {extent.text})"
+            if not signs.never(outside, place) and not self._never(
+                outside, access, statement, signs
+            ):
+                return False
+        return True
+
+    def _never(self, outside: str, access: Access, statement: Statement, signs: Signs) -> bool:
+        """Whether it never happens for sizes for which the original stays inside the array."""
+        if access.array not in self._assumed:
+            self._assumed[access.array] = self._sizes_inside(access.array)
+        assumed = self._assumed[access.array]
+        if assumed is None:
+            return False
+        return bool(
+            signs.instances(outside, statement.leaf.place).intersect_params(assumed).is_empty()
+        )
+
+    def _sizes_inside(self, array: str) -> isl.Set | None:
+        """The sizes for which all certain accesses of the original to an array are inside."""
+        result: isl.Set | None = None
+        session = self._original.session
+        for statement, access in self._certain(array):
+            place = statement.leaf.place
+            for axis, index in enumerate(access.indices):
+                extent = place.scope.extent(array, axis)
+                if index is None or extent is None or array not in self._original.names.arguments:
+                    continue
+                outside = (
+                    f"({index.text} >= {extent.text} or {index.text} < {extent.times(-1).text})"
+                )
+                texts = [*place.constraints, outside]
+                parameters = sorted(parameters_in(texts))
+                condition = " and ".join([*sizes(parameters), *texts])
+                names = ", ".join(place.dimensions)
+                bad = session.set(
+                    f"[{', '.join(parameters)}] -> {{ [{names}] : {condition} }}"
+                ).params()
+                good = bad.complement()
+                result = good if result is None else result.intersect(good)
+        return result
+
+    def _certain(self, array: str) -> Iterator[tuple[Statement, Access]]:
+        for statement in self._original.statements:
+            for access in (*statement.reads, *statement.writes):
+                if access.array == array and access.sure and access.node is not None:
+                    yield statement, access
+
+
+def _is_made(statement: Statement, access: Access) -> bool:
+    """Whether this is the name of an array in the statement that makes it."""
+    return access.slot == "w0" and query.is_allocation(statement.leaf.node)
