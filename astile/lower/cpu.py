@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from astile.analysis import affine
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
-from astile.lower import assemble, bounds, facts, flow
+from astile.lower import assemble, bounds, facts, flow, numeric
 from astile.lower.lowered import Lowered
 
 #: Kinds of loops that may run on several cores: their iterations are proved independent.
@@ -30,7 +30,7 @@ def lower(
         exact: print no fast-math flags. Otherwise multiply and add may contract into one
             rounding, as on a GPU; nothing is ever reassociated.
     """
-    work = program.cloned()
+    work = numeric.explicit(program, types or {}, exact=exact)
     bounds.tighten(work.function, facts.of(work))
     writer = _Writer(work)
     writer.loops(work.function.body, on_core=False)

@@ -10,15 +10,20 @@ from astile.analysis import affine
 from astile.errors import LoweringError
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
-from astile.lower import assemble, dtypes, emit, facts, fences, host, structure
+from astile.lower import assemble, dtypes, emit, facts, fences, host, numeric, structure
+from astile.lower.facts import Facts
 from astile.lower.host import HostControl, HostStatement, Nest, Part, Serial
 from astile.lower.indices import Casts, IndexWriter
 from astile.lower.kernel import KernelBody, Words
+from astile.lower.kinds import Kinds
 from astile.lower.lowered import KernelInfo, Lowered
 from astile.lower.plan import Finder
 
 #: Static shared memory of one block that every GPU has (CUDA programming guide).
 MOST_SHARED = 48 * 1024
+#: Numbers of Python -> the type of the cell in which one comes back from the GPU.
+_CELLS = {"int": "int64", "float": "float64", "bool": "bool_"}
+_NO_FACTS = Facts(frozenset(), {})
 
 
 def lower(
@@ -36,14 +41,16 @@ def lower(
     Args:
         program: the scheduled program.
         types: array parameter -> name of its dtype, where known.
-        exact: no option of the text depends on it: the text never asks for fast math.
+        exact: leave floating-point arithmetic as numba types it, see `numeric.explicit`. The
+            text never asks for fast math.
         barriers: finds the barriers of the program.
 
     Raises:
         LoweringError: for a program or a limit that the GPU does not have.
     """
-    del exact
-    return _Module(program, types or {}, barriers).lowered()
+    known = types or {}
+    typed = numeric.explicit(program, known, exact=exact)
+    return _Module(typed, known, barriers).lowered()
 
 
 class _Module:
@@ -52,6 +59,7 @@ class _Module:
     def __init__(self, program: Program, types: Mapping[str, str], barriers: Finder) -> None:
         self.program, self.types = program, types
         self.facts = facts.of(program)
+        self.kinds = Kinds(program, types)
         self.plan = barriers(program)
         self.frame = assemble.Frame(program)
         word = self.frame.word
@@ -208,10 +216,7 @@ class _Module:
         elif unknown:
             made.append(nodes.assign(grid_name, whole))
             first = nodes.name(grid_name)
-        configured = ast.Subscript(
-            nodes.name(name), nodes.tuple_of([first, threads_expression]), ast.Load()
-        )
-        launch = ast.Expr(ast.Call(configured, [nodes.name(p) for p in parameters], []))
+        launch = _launched(name, first, threads_expression, parameters)
         if not unknown:
             return [launch]
         smallest: ast.expr = nodes.name(grid_name)
@@ -229,35 +234,38 @@ class _Module:
         name = self._kernel_name(body)
         own = host.own_names(self.program, part, kept)
         parameters = self._parameters(body, own)
-        for each in kept:
-            if each not in own and each not in parameters:
-                parameters.append(each)
-        writer = IndexWriter(self.facts, casts=self.words.casts)
+        parameters += [each for each in kept if each not in own and each not in parameters]
+        writer = IndexWriter(_NO_FACTS, casts=self.words.casts)
         text = [emit.rewritten(each, writer) for each in body]
         nodes.add_comment(text[0], "no loop here is bound to blocks or threads: one thread runs it")
-        made: list[ast.stmt] = []
+        before: list[ast.stmt] = []
         after: list[ast.stmt] = []
         for each in kept:
             cell = self.frame.fresh(f"{each}_cell")
-            dtype = dtypes.of_scalar(self.program, body, each, self.words.numpy, each in parameters)
-            made.append(
-                nodes.assign(
-                    cell, nodes.call(f"{self.words.cuda}.device_array", [nodes.const(1), dtype])
-                )
-            )
-            text.append(
-                nodes.assign(nodes.subscript(cell, [nodes.const(0)], store=True), nodes.name(each))
-            )
+            dtype = self._dtype_of(each, body, each in parameters)
+            made = nodes.call(f"{self.words.cuda}.device_array", [nodes.const(1), dtype])
+            before.append(nodes.assign(cell, made))
+            written = nodes.subscript(cell, [nodes.const(0)], store=True)
+            text.append(nodes.assign(written, nodes.name(each)))
             copied = nodes.call(nodes.attribute(cell, "copy_to_host"))
             after.append(nodes.assign(each, ast.Subscript(copied, nodes.const(0), ast.Load())))
             parameters.append(cell)
         self._define(name, parameters, text)
         self.infos.append(KernelInfo(name, ("1", "1", "1"), (1, 1, 1), 0))
-        configured = ast.Subscript(
-            nodes.name(name), nodes.tuple_of([nodes.const(1), nodes.const(1)]), ast.Load()
-        )
-        launch = ast.Expr(ast.Call(configured, [nodes.name(p) for p in parameters], []))
-        return [*made, launch, *after]
+        return [*before, _launched(name, nodes.const(1), nodes.const(1), parameters), *after]
+
+    def _dtype_of(self, name: str, body: Sequence[ast.stmt], is_given: bool) -> ast.expr:
+        """The dtype of the cell in which a name comes back."""
+        kind = self.kinds.names.get(name)
+        if kind is not None:
+            return nodes.attribute(self.words.numpy, _CELLS.get(kind, kind))
+        return dtypes.of_scalar(self.program, body, name, self.words.numpy, is_given)
+
+
+def _launched(name: str, grid: ast.expr, block: ast.expr, parameters: Sequence[str]) -> ast.stmt:
+    """``name[grid, block](parameters)``."""
+    configured = ast.Subscript(nodes.name(name), nodes.tuple_of([grid, block]), ast.Load())
+    return ast.Expr(ast.Call(configured, [nodes.name(p) for p in parameters], []))
 
 
 def _count(every: Sequence[Part]) -> int:

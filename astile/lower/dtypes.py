@@ -230,6 +230,8 @@ def _values_of(body: Sequence[ast.stmt], name: str) -> list[ast.expr]:
 def _dtypes_in(value: ast.expr, numpy: str) -> list[ast.expr]:
     """Dtypes that a value may have, all to be joined; names stand for themselves."""
     wide = nodes.attribute(numpy, "float64")
+    if isinstance(value, ast.Attribute):
+        return [wide]
     if isinstance(value, ast.Constant):
         kinds = {bool: "bool_", int: "int64", float: "float64", complex: "complex128"}
         kind = kinds.get(type(value.value))
