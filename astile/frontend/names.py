@@ -244,7 +244,7 @@ class _Resolver(ast.NodeTransformer):
             hint = "raise one of Python's own exceptions, such as ValueError"
         elif callable(value):
             hint = "kernels call functions of math and numpy, and plain Python functions"
-        elif isinstance(value, (np.ndarray, list, tuple)):
+        elif value is None or isinstance(value, (np.ndarray, list, tuple)):
             hint = f"pass {name} as an argument"
         else:
             hint = "pass the numbers and arrays that it holds as arguments"

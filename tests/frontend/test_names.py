@@ -338,7 +338,7 @@ def outside_module(A):
         (outside_array, "WEIGHTS is an array", "pass WEIGHTS as an argument"),
         (outside_list, "LIST is a list", "pass LIST as an argument"),
         (outside_tuple, "PAIR is a tuple", "pass PAIR as an argument"),
-        (outside_none, "NOTHING is None", "pass the numbers and arrays"),
+        (outside_none, "NOTHING is None", "pass NOTHING as an argument"),
         (outside_dict, "TABLE is a dict", "pass the numbers and arrays"),
         (outside_object, "config is a Config", "pass the numbers and arrays"),
         (outside_namespace, "other is a SimpleNamespace", "pass the numbers and arrays"),
