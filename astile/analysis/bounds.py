@@ -146,9 +146,24 @@ def unproved(program: Program) -> tuple[Unproved, ...]:
     return _survey(program)[1]
 
 
+def inside(scene: Scene) -> isl.Set:
+    """The sizes for which every access that can be read stays inside its array.
+
+    Args:
+        scene: a program; the set belongs to its session.
+    """
+    found = _Bounds(scene)
+    found.walk()
+    left = found.context
+    for each in found.kept.values():
+        for reach in each:
+            left = left.subtract(reach.leaving)
+    return left
+
+
 def _survey(program: Program) -> tuple[tuple[Condition, ...], tuple[Unproved, ...]]:
     try:
-        return _Bounds(program).run()
+        return _Bounds(Scene(program)).run()
     except NotModelled as unread:
         text, span = f"{program.name}(...)", program.source.span(unread.node)
         return (), (Unproved("", text, span, f"the function has {unread.reason}"),)
@@ -167,20 +182,24 @@ class _Reach:
 
 
 class _Bounds:
-    def __init__(self, program: Program) -> None:
-        self.program = program
-        self.scene = Scene(program)
+    def __init__(self, scene: Scene) -> None:
+        self.program, self.scene = scene.program, scene
         self.missing: list[Unproved] = []
         self.kept: dict[tuple[str, int], list[_Reach]] = {}
         self.seen: set[tuple[str, int, str, str]] = set()
         sizes = [f"{each} >= 0" for each in self.scene.parameters if not each.startswith("n_")]
         self.context = self._set("", " and ".join(sizes))
 
-    def run(self) -> tuple[tuple[Condition, ...], tuple[Unproved, ...]]:
+    def walk(self) -> None:
+        """Look at every access."""
         for seat in self.scene.seats:
             scope = self.scene.accesses[seat.leaf.number].scope
             for each in guarded.accesses(seat.statement, scope):
                 self._access(seat.leaf, each)
+
+    def run(self) -> tuple[tuple[Condition, ...], tuple[Unproved, ...]]:
+        """The conditions, and what they say nothing about."""
+        self.walk()
         made = [self._condition(*key, each) for key, found in self.kept.items() for each in found]
         return tuple(made), tuple(self.missing)
 

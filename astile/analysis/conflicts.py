@@ -113,7 +113,7 @@ class KernelConflicts:
     @cached_property
     def between_phases(self) -> list[Conflict]:
         """Conflicts between threads of one block that a barrier can order."""
-        found = []
+        found: list[Conflict] = []
         for each in self._across_threads:
             found += self._ordered(each)
             back = Conflict(each.second, each.first, None, each.pairs.reverse())

@@ -113,6 +113,11 @@ def is_bound(loop: ast.stmt) -> bool:
     return kind(loop).startswith(("block.", "thread."))
 
 
+def is_concurrent(loop: ast.stmt) -> bool:
+    """Whether a statement is a loop whose iterations may run in any order."""
+    return kind(loop) in CONCURRENT or is_bound(loop)
+
+
 def _thread_axes(root: ast.stmt) -> set[str]:
     words = (kind(loop).partition(".") for loop in query.loops(root))
     return {axis for level, _, axis in words if level == "thread"}
@@ -252,6 +257,6 @@ def blocks_inside_threads(every: Iterable[Seat]) -> tuple[ast.For, ast.For] | No
     return None
 
 
-def concurrent_loops(function: ast.FunctionDef) -> list[ast.For]:
-    """All loops whose iterations may run in any order, bound ones included."""
-    return [loop for loop in query.loops(function) if kind(loop) in CONCURRENT or is_bound(loop)]
+def concurrent_loops(root: ast.AST) -> list[ast.For]:
+    """All loops below `root` whose iterations may run in any order, bound ones included."""
+    return [loop for loop in query.loops(root) if is_concurrent(loop)]

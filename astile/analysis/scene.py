@@ -12,6 +12,7 @@ from astile.analysis.accesses import EFFECTS, RETURN, Access, Accesses, Reader
 from astile.analysis.affine_sets import Quasi
 from astile.analysis.aliases import check_aliases
 from astile.analysis.calls import Calls
+from astile.analysis.domains import lowest, lows
 from astile.analysis.hardware import AXES, Kernel, Seat
 from astile.analysis.statements import Leaf, Level, survey
 from astile.ir import query
@@ -142,6 +143,12 @@ class Scene:
         sizes = [f"{each} >= 0" for each in self.parameters if not each.startswith("n_")]
         return " and ".join([*sizes, *leaf.place.constraints, "true"])
 
+    @cached_property
+    def domains(self) -> isl.UnionSet:
+        """The instances of all leaves; read once, since reading is what costs time."""
+        pieces = [f"{self.instance(e.leaf)} : {self.domain(e.leaf)}" for e in self.seats]
+        return self.session.union_set(self.parameters, pieces)
+
     # --- cells ----------------------------------------------------------------------------------
 
     def touches(self, seats: Iterable[Seat]) -> list[Touch]:
@@ -161,19 +168,19 @@ class Scene:
 
     def cells(self, touches: Iterable[Touch]) -> isl.UnionMap:
         """Instance -> cell, the array's home before the indices."""
-        return self.map(self._cell(each) for each in touches)
+        return self.map(self._cell(each) for each in touches).intersect_domain(self.domains)
 
     def _cell(self, touch: Touch) -> str:
         leaf, access = touch.seat.leaf, touch.access
         home = self.homes.get(access.array)
         outer = [] if home is None else [each.dimension for each in home.levels]
-        formulas = [self.domain(leaf)]
-        names = []
+        formulas, names, known = ["true"], [], lows(leaf.place)
         for axis, (index, extent) in enumerate(
             zip(access.indices, self._extents(touch.seat, access), strict=True)
         ):
             names.append(f"c{axis}")
-            formulas.append(_position(f"c{axis}", index, extent))
+            low = None if index is None else lowest(index, known)
+            formulas.append(_position(f"c{axis}", index, extent, low is not None and low >= 0))
         array = f"A_{affine_sets.mangled(access.array).strip('<>')}"
         cell = f"{array}[{', '.join([*outer, *names])}]"
         return f"{self.instance(leaf)} -> {cell} : {' and '.join(formulas)}"
@@ -190,13 +197,12 @@ class Scene:
         for seat in kernel.seats:
             launch = [f"h{k}" for k in range(seat.host)]
             where = [f"b{axis}" for axis in AXES] + [f"t{axis}" for axis in AXES]
-            formulas = [self.domain(seat.leaf)]
             levels = seat.leaf.place.levels
-            formulas += [f"h{k} = {levels[k].dimension}" for k in range(seat.host)]
+            formulas = [f"h{k} = {levels[k].dimension}" for k in range(seat.host)]
             formulas += self._coordinates(seat, kernel)
             target = f"H[{', '.join([*launch, *where])}]"
             pieces.append(f"{self.instance(seat.leaf)} -> {target} : {' and '.join(formulas)}")
-        return self.map(pieces)
+        return self.map(pieces).intersect_domain(self.domains)
 
     def _coordinates(self, seat: Seat, kernel: Kernel) -> list[str]:
         by_loop = {id(level.loop): level for level in seat.leaf.place.levels}
@@ -273,11 +279,11 @@ def _coordinate(name: str, level: Level) -> str:
     return f"{level.dimension} = {level.start.text} + {level.step}*{name}"
 
 
-def _position(name: str, index: Quasi | None, extent: Quasi | None) -> str:
+def _position(name: str, index: Quasi | None, extent: Quasi | None, is_front: bool) -> str:
     """The formula of a cell's coordinate, with negative indices counted from the end."""
     if index is None:
         return f"{name} >= 0"
-    if index.value is not None and index.value >= 0:
+    if is_front:
         return f"{name} = {index.text}"
     front = f"{name} = {index.text} and {name} >= 0"
     last = f"{name} >= 0" if extent is None else f"{name} = {index.text} + {extent.text}"

@@ -1,0 +1,307 @@
+"""What a refused race says: the two iterations, where they are written, what is legal instead."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from astile.analysis import hardware, sample
+from astile.analysis.conflicts import Conflict, of_iterations
+from astile.analysis.hardware import Seat
+from astile.analysis.private import Astray, PrivateFlow
+from astile.analysis.sample import Sample
+from astile.analysis.scene import Scene, Touch
+from astile.analysis.verdicts import Instance, Unknown, Witness
+from astile.diagnostics import Related
+from astile.errors import IllegalSchedule
+from astile.ir import query
+from astile.ir.printer import print_expression
+
+#: What meets: blocks of a launch, threads of a block, or iterations of a loop.
+Unit = Literal["block", "thread", "iteration"]
+
+_WORDS: Mapping[Unit, str] = {
+    "block": "blocks of one launch cannot wait for each other",
+    "thread": "no barrier can stand between them: they run the same loops over threads",
+    "iteration": "its iterations may run in any order, and at the same time",
+}
+
+
+@dataclass(frozen=True)
+class RaceWitness(Witness):
+    """Two iterations that may run at the same time and meet in one cell.
+
+    Args:
+        labels: what the first and the second iteration do, for the carets.
+        notes: why nothing orders them.
+        hints: what is legal instead.
+    """
+
+    labels: tuple[str, str] = ("", "")
+    notes: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+
+    def refusal(self) -> IllegalSchedule:
+        """The error that says all of this."""
+        first, second = self.first, self.second
+        related = []
+        if second is not None and second.span is not None:
+            related.append(Related(second.span, self.labels[1]))
+        return IllegalSchedule(
+            self.message,
+            witness=self,
+            array=self.array,
+            kind="race",
+            code="illegal.race",
+            span=None if first is None else first.span,
+            label=self.labels[0],
+            related=related,
+            notes=self.notes,
+            hints=self.hints,
+        )
+
+
+def of_conflict(scene: Scene, conflict: Conflict, unit: Unit) -> RaceWitness:
+    """The witness of two accesses that nothing orders."""
+    found = sample.pick(scene, conflict.pairs, conflict.first, conflict.second)
+    first, second = conflict.first, conflict.second
+    cell = _cell(conflict.array, found.cell)
+    one = _who(first.seat, found.first, second.seat, found.second, unit, conflict.carrier)
+    two = _who(second.seat, found.second, first.seat, found.first, unit, conflict.carrier)
+    if first.writes and second.writes:
+        message = f"{one} and {two} both write {cell}"
+    elif first.writes:
+        message = f"{one} writes {cell}, which {two} reads"
+    else:
+        message = f"{one} reads {cell}, which {two} writes"
+    notes = [_WORDS[unit]]
+    if found.sizes:
+        notes.append("for example with " + _values(found.sizes))
+    return _witness(
+        scene, found, first, second, message,
+        (_does(first, one), _does(second, two)), notes,
+        _hints(scene, conflict.array, first, second, found, unit, conflict.carrier),
+    )  # fmt: skip
+
+
+def of_astray(scene: Scene, astray: Astray, region: ast.For) -> RaceWitness:
+    """The witness of a value that the thread or iteration that reads it does not have."""
+    assert astray.write is not None
+    assert astray.pairs is not None
+    first, second = astray.write, astray.read
+    found = sample.pick(scene, astray.pairs, first, second)
+    name = _cell(astray.array, found.cell)
+    inside = region in second.seat.loops
+    one = _iteration(found.first)
+    if inside:
+        message = f"{_iteration(found.second)} reads {name}, which {one} writes"
+    else:
+        message = f"{name} is written by {one} and read after the loop over {_variable(region)}"
+    unit = "iteration" if hardware.kind(region) in hardware.CONCURRENT else "thread"
+    notes = [f"each {unit} has a {astray.array} of its own"]
+    if found.sizes:
+        notes.append("for example with " + _values(found.sizes))
+    labels = (f"written by {one}", "read here" if not inside else "read by another " + unit)
+    hints = _hints(scene, astray.array, first, second, found, "iteration", region)
+    return _witness(scene, found, first, second, message, labels, notes, hints)
+
+
+def uncertain(scene: Scene, conflict: Conflict, unit: Unit) -> Unknown:
+    """Two accesses of which one may touch any cell."""
+    touch = next(each for each in (conflict.first, conflict.second) if not each.access.is_exact)
+    node = touch.access.node or touch.seat.statement
+    text = print_expression(node) if isinstance(node, ast.expr) else conflict.array
+    plural = {"block": "blocks", "thread": "threads", "iteration": "iterations"}[unit]
+    return Unknown(
+        f"two {plural} may {'write' if touch.writes else 'meet on'} the same cell of "
+        f"{conflict.array}: it is not known which cell {text} is",
+        scene.program.source.span(node),
+    )
+
+
+def unwritten(scene: Scene, astray: Astray, region: ast.For) -> Unknown:
+    """A read of something that the thread or iteration may not have written."""
+    node = astray.read.access.node or astray.read.seat.statement
+    return Unknown(
+        f"{astray.array} may be read before it is written in the same iteration of "
+        f"{_variable(region)}, with a value from elsewhere",
+        scene.program.source.span(node),
+    )
+
+
+# --- parts --------------------------------------------------------------------------------------
+
+
+def _witness(
+    scene: Scene,
+    found: Sample,
+    first: Touch,
+    second: Touch,
+    message: str,
+    labels: tuple[str, str],
+    notes: list[str],
+    hints: list[str],
+) -> RaceWitness:
+    return RaceWitness(
+        kind="race",
+        array=first.access.array,
+        cell=found.cell,
+        first=_instance(scene, first, found.first),
+        second=_instance(scene, second, found.second),
+        sizes=found.sizes,
+        distance=None,
+        message=message,
+        labels=labels,
+        notes=tuple(notes),
+        hints=tuple(hints),
+    )
+
+
+def _instance(scene: Scene, touch: Touch, values: Mapping[str, int]) -> Instance:
+    leaf = touch.seat.leaf
+    node = touch.access.node or leaf.node
+    return Instance(leaf.node, leaf.number, tuple(values.items()), scene.program.source.span(node))
+
+
+def _values(values: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in values.items())
+
+
+def _cell(array: str, cell: tuple[int, ...]) -> str:
+    return f"{array}[{', '.join(map(str, cell))}]" if cell else array
+
+
+def _variable(loop: ast.For) -> str:
+    header = query.header(loop)
+    return "the loop" if header is None else header.variable
+
+
+def _iteration(values: Mapping[str, int]) -> str:
+    return (
+        "iteration " + ", ".join(f"{k}={v}" for k, v in values.items())
+        if values
+        else ("the statement")
+    )
+
+
+def _who(
+    seat: Seat,
+    values: Mapping[str, int],
+    other: Seat,
+    others: Mapping[str, int],
+    unit: Unit,
+    loop: ast.For | None,
+) -> str:
+    """``thread (i_1=0)``, with the other loops in which the two iterations are apart."""
+    if unit == "iteration":
+        named = [loop] if loop is not None else []
+        text = "iteration " + ", ".join(f"{_variable(e)}={values[_variable(e)]}" for e in named)
+    else:
+        named = list((seat.blocks if unit == "block" else seat.threads).values())
+        inside = ", ".join(f"{_variable(e)}={values[_variable(e)]}" for e in named)
+        text = f"{unit} ({inside})" if named else _nobody(seat, unit)
+    apart = [
+        f"{_variable(each)}={values[_variable(each)]}"
+        for each in seat.loops
+        if each not in named
+        and each in other.loops
+        and not hardware.is_bound(each)
+        and values[_variable(each)] != others[_variable(each)]
+    ]
+    return f"{text} at {', '.join(apart)}" if apart else text
+
+
+def _nobody(seat: Seat, unit: Unit) -> str:
+    return f"the first {unit}" if seat.stores else f"every {unit}"
+
+
+def _does(touch: Touch, who: str) -> str:
+    return f"{'written' if touch.writes else 'read'} by {who}"
+
+
+def is_update(touch: Touch) -> bool:
+    """Whether a statement updates what it reads: ``s += x``, ``s = max(s, x)``."""
+    statement, array = touch.seat.statement, touch.access.array
+    if isinstance(statement, ast.AugAssign):
+        target = statement.target
+        return (target.id if isinstance(target, ast.Name) else query.base_name(target)) == array
+    if not isinstance(statement, (ast.Assign, ast.If)):
+        return False
+    cells = [e for e in query.accesses(statement, array) if isinstance(e.ctx, ast.Load)]
+    reads = bool(cells) if touch.access.indices else array in query.names_read(statement)
+    return reads and array in {*query.names_written(statement), *query.written_arrays(statement)}
+
+
+def _hints(
+    scene: Scene,
+    array: str,
+    first: Touch,
+    second: Touch,
+    found: Sample,
+    unit: Unit,
+    loop: ast.For | None,
+) -> list[str]:
+    """What is legal instead."""
+    guilty = _guilty(first.seat, second.seat, found, unit, loop)
+    names = " and ".join(_variable(each) for each in guilty) or "the loop"
+    hints = []
+    if first.seat.statement is second.seat.statement and is_update(first):
+        hints.append(
+            f"{array} is accumulated over {names}: keep {names} a plain loop, inside of the "
+            "bound ones"
+        )
+    elif unit == "block" and (step := _step_between(first.seat, second.seat, found)) is not None:
+        hints.append(
+            f"move the loop over {step} outside of the loops over blocks: each of its iterations "
+            "is a launch of its own then"
+        )
+    else:
+        hints.append(f"keep {names} a plain loop, or give each iteration cells of its own")
+    free = [_variable(each) for each in _free_loops(scene, first.seat, second.seat, guilty)]
+    if free:
+        hints.append(f"legal to bind or to run in parallel: {', '.join(free)}")
+    return hints
+
+
+def _guilty(
+    first: Seat, second: Seat, found: Sample, unit: Unit, loop: ast.For | None
+) -> list[ast.For]:
+    """The concurrent loops in which the two iterations are apart."""
+    if unit == "iteration":
+        return [loop] if loop is not None else []
+    loops = first.blocks if unit == "block" else first.threads
+    return [
+        each
+        for each in loops.values()
+        if each not in second.loops or found.first[_variable(each)] != found.second[_variable(each)]
+    ]
+
+
+def _step_between(first: Seat, second: Seat, found: Sample) -> str | None:
+    """A plain loop inside the kernel over which the two iterations are apart."""
+    for each in first.loops[first.host :]:
+        name = _variable(each)
+        if (
+            each in second.loops
+            and not hardware.is_bound(each)
+            and (found.first[name] != found.second[name])
+        ):
+            return name
+    return None
+
+
+def _free_loops(scene: Scene, first: Seat, second: Seat, guilty: list[ast.For]) -> list[ast.For]:
+    """Plain loops around both statements whose iterations are independent."""
+    plain = [
+        each
+        for each in first.loops
+        if each in second.loops and each not in guilty and not hardware.is_concurrent(each)
+    ]
+    flow = PrivateFlow(scene)
+    return [
+        each
+        for each in plain
+        if not of_iterations(scene, each) and not any(flow.astray_in_loop(each))
+    ]

@@ -1,0 +1,147 @@
+"""Whether loops that run in any order, or on blocks and threads, have independent iterations.
+
+Three verdicts, as for steps: proved for all sizes, refuted with two iterations that meet, or
+unknown with what could not be read. Conflicts that a barrier can order are not refused here;
+`astile.lower.barriers` places the barriers.
+"""
+
+from __future__ import annotations
+
+import ast
+import time
+from collections.abc import Iterator, Sequence
+
+from astile.analysis import hardware, isl, race_text
+from astile.analysis.accesses import NotModelled
+from astile.analysis.conflicts import Conflict, KernelConflicts, concurrent, of_iterations
+from astile.analysis.hardware import Kernel, Seat
+from astile.analysis.params import readable
+from astile.analysis.private import Astray, PrivateFlow
+from astile.analysis.race_text import RaceWitness
+from astile.analysis.scene import Scene
+from astile.analysis.verdicts import Proved, Refuted, Unknown, Verdict
+from astile.ir import query
+from astile.ir.program import Program
+
+__all__ = ["RaceWitness", "check"]
+
+#: Time allowed for one check, in seconds.
+BUDGET = 5.0
+
+
+def check(program: Program, *, exact: bool = False, budget_seconds: float = BUDGET) -> Verdict:
+    """Check every `parallel`, `vector`, `block.*` and `thread.*` loop of a program.
+
+    Args:
+        program: the program, with its loops bound.
+        exact: has no effect, since no reduction is accepted over such a loop in either mode.
+        budget_seconds: time allowed; when it is spent the verdict is unknown.
+    """
+    del exact
+    started = time.perf_counter()
+    scene: Scene | None = None
+    try:
+        scene = Scene(program, budget_seconds)
+        finding = next(_findings(scene), None)
+    except NotModelled as unread:
+        return Unknown(f"not modelled: {unread.reason}", program.source.span(unread.node))
+    except isl.BudgetError as spent:
+        return Unknown(str(spent))
+    except isl.Error as failure:
+        if scene is not None and scene.session.is_budget(failure):
+            return Unknown(f"not proved within {budget_seconds:g} s")
+        return Unknown(f"the check for races failed: {failure}")
+    if finding is not None:
+        return finding
+    names = tuple(readable(each, scene.survey.names) for each in scene.parameters)
+    return Proved("equal", names, time.perf_counter() - started)
+
+
+def _findings(scene: Scene) -> Iterator[Refuted | Unknown]:
+    """What is wrong, what is certain first within each kernel or loop."""
+    yield from _form(scene)
+    for kernel in scene.kernels:
+        yield from _unread(scene, kernel.seats)
+        yield from _kernel(scene, kernel)
+    for loop in concurrent(scene.program.function):
+        seats = [seat for seat in scene.seats if loop in seat.loops]
+        yield from _unread(scene, seats)
+        yield from _loop(scene, loop)
+
+
+def _form(scene: Scene) -> Iterator[Unknown]:
+    """Nests whose form says nothing about who runs what."""
+    source = scene.program.source
+    for leaf in scene.survey.leaves:
+        hidden = hardware.concurrent_loops(leaf.node)
+        if hidden:
+            yield Unknown(
+                f"the loop over {_variable(hidden[0])} stands inside a statement that cannot be "
+                "taken apart, or is left early",
+                source.span(hidden[0]),
+            )
+    twice = hardware.doubly_bound(scene.seats)
+    if twice is not None:
+        yield Unknown(
+            f"{_variable(twice[0])} and {_variable(twice[1])}, one inside the other, are both "
+            f"bound to {hardware.kind(twice[1])}",
+            source.span(twice[1]),
+        )
+    inside = hardware.blocks_inside_threads(scene.seats)
+    if inside is not None:
+        yield Unknown(
+            f"{_variable(inside[1])} runs over blocks inside {_variable(inside[0])}, which runs "
+            "over threads",
+            source.span(inside[1]),
+        )
+
+
+def _variable(loop: ast.stmt) -> str:
+    header = query.header(loop) if isinstance(loop, ast.For) else None
+    return "a loop" if header is None else header.variable
+
+
+def _unread(scene: Scene, seats: Sequence[Seat]) -> Iterator[Unknown]:
+    found = scene.unreadable(seats)
+    if found is not None:
+        reason, node = found
+        yield Unknown(reason, scene.program.source.span(node))
+    variables = {level.variable for seat in seats for level in seat.leaf.place.levels}
+    for touch in scene.touches(scene.seats):
+        if not touch.writes and touch.access.array in variables:
+            node = touch.access.node or touch.seat.statement
+            yield Unknown(
+                f"{touch.access.array} is read outside of its loop, whose iterations run in any "
+                "order",
+                scene.program.source.span(node),
+            )
+
+
+def _kernel(scene: Scene, kernel: Kernel) -> Iterator[Refuted | Unknown]:
+    conflicts = KernelConflicts(scene, kernel)
+    yield from _judged(scene, conflicts.across_blocks, "block")
+    yield from _judged(scene, conflicts.within_phase, "thread")
+    yield from _strayed(scene, PrivateFlow(scene).astray_in_kernel(kernel), kernel.root)
+
+
+def _loop(scene: Scene, loop: ast.For) -> Iterator[Refuted | Unknown]:
+    yield from _judged(scene, of_iterations(scene, loop), "iteration")
+    yield from _strayed(scene, PrivateFlow(scene).astray_in_loop(loop), loop)
+
+
+def _judged(
+    scene: Scene, conflicts: Sequence[Conflict], unit: race_text.Unit
+) -> Iterator[Refuted | Unknown]:
+    for each in sorted(conflicts, key=lambda conflict: not conflict.is_certain):
+        if each.is_certain:
+            yield Refuted(race_text.of_conflict(scene, each, unit))
+        else:
+            yield race_text.uncertain(scene, each, unit)
+
+
+def _strayed(scene: Scene, found: Iterator[Astray], region: ast.For) -> Iterator[Refuted | Unknown]:
+    for each in sorted(found, key=lambda astray: astray.write is None):
+        if each.write is not None and each.write.access.is_exact and each.read.access.is_exact:
+            yield Refuted(race_text.of_astray(scene, each, region))
+        else:
+            yield race_text.unwritten(scene, each, region)
