@@ -19,6 +19,7 @@ import numpy as np
 
 from astile.ir import nodes
 from astile.runtime.emulator.kinds import (
+    BOOLEAN,
     EXTENT,
     FLOAT64,
     INT64,
@@ -36,6 +37,7 @@ from astile.runtime.emulator.kinds import (
     of_dtype,
     of_value,
     unary,
+    unify,
 )
 from astile.runtime.emulator.words import AXES, DeviceFunction, DeviceWord
 
@@ -174,7 +176,9 @@ class Inference:
             case ast.UnaryOp():
                 return unary(node.op, self.of(node.operand))
             case ast.IfExp():
-                return join(self.of(node.body), self.of(node.orelse))
+                return unify(self.of(node.body), self.of(node.orelse))
+            case ast.Compare():
+                return BOOLEAN
             case ast.NamedExpr():
                 return self.of(node.value)
             case ast.Tuple():

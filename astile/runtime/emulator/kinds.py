@@ -11,6 +11,11 @@ import numpy as np
 
 
 @dataclass(frozen=True)
+class Boolean:
+    """True or false; arithmetic takes it for an integer."""
+
+
+@dataclass(frozen=True)
 class Integer:
     """An integer of device code.
 
@@ -18,11 +23,18 @@ class Integer:
         signed: whether operations on it are signed.
         bits: its magnitude is below 2 ** bits.
         natural: whether it is known not to be negative; unsigned ones never are.
+        width: bits of its type; results of operations have 64.
     """
 
     signed: bool
     bits: int
     natural: bool
+    width: int = 64
+
+    def meets_float32(self) -> Real:
+        """What arithmetic with a float32 gives."""
+        is_small = self.width == 8 or (self.width == 16 and self.signed)
+        return Real(32) if is_small else FLOAT64
 
 
 @dataclass(frozen=True)
@@ -55,27 +67,32 @@ class Nothing:
 
 
 NOTHING = Nothing()
-Type = Integer | Real | ArrayOf | TupleOf | Nothing | None
+Type = Boolean | Integer | Real | ArrayOf | TupleOf | Nothing | None
 
 INT64 = Integer(signed=True, bits=64, natural=False)
 UINT64 = Integer(signed=False, bits=64, natural=True)
+BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor)
 EXTENT = Integer(signed=True, bits=40, natural=True)
 FLOAT64 = Real(64)
+BOOLEAN = Boolean()
 
 
 def of_dtype(dtype: np.dtype[Any]) -> Type:
     """Type of the elements of an array."""
+    width = 8 * dtype.itemsize
     if dtype.kind == "i":
-        return Integer(signed=True, bits=8 * dtype.itemsize, natural=False)
+        return Integer(signed=True, bits=width, natural=False, width=width)
     if dtype.kind == "u":
-        return Integer(signed=False, bits=8 * dtype.itemsize, natural=True)
+        return Integer(signed=False, bits=width, natural=True, width=width)
+    if dtype.kind == "b":
+        return BOOLEAN
     return Real(8 * dtype.itemsize) if dtype.kind == "f" else None
 
 
 def of_value(value: Any) -> Type:
     """Type of a constant of the module, or of an argument of a launch."""
-    if isinstance(value, (bool, np.bool_)):
-        return None
+    if isinstance(value, bool):
+        return BOOLEAN
     if isinstance(value, np.generic):
         return of_dtype(value.dtype)
     if isinstance(value, int):
@@ -96,24 +113,52 @@ def join(first: Type, second: Type) -> Type:
             first.signed or second.signed,
             max(first.bits, second.bits),
             first.natural and second.natural,
+            max(first.width, second.width) if first.signed == second.signed else 64,
         )
     if isinstance(first, Real) and isinstance(second, Real):
         return Real(max(first.bits, second.bits))
     return None
 
 
+def unify(first: Type, second: Type) -> Type:
+    """Type of an expression whose value is one of two.
+
+    Unlike a variable, which may hold both in turn, it always has the wider type.
+    """
+    if isinstance(first, Real) and isinstance(second, (Integer, Boolean)):
+        return _mixed(second, first)
+    if isinstance(second, Real) and isinstance(first, (Integer, Boolean)):
+        return _mixed(first, second)
+    return join(first, second)
+
+
+def _mixed(whole: Integer | Boolean, real: Real) -> Type:
+    """Type of an integer together with a real number."""
+    if real.bits == 16:
+        return None
+    if real.bits == 64 or isinstance(whole, Boolean):
+        return real
+    return whole.meets_float32()
+
+
 def binary(operator: ast.operator, left: Type, right: Type) -> Type:
     """Type of ``left op right``."""
     if left is NOTHING or right is NOTHING:
         return NOTHING
+    if isinstance(left, Boolean) and isinstance(right, Boolean) and isinstance(operator, BITWISE):
+        return BOOLEAN
+    if isinstance(left, Real) or isinstance(right, Real):
+        known = (Boolean, Integer, Real)
+        return unify(left, right) if isinstance(left, known) and isinstance(right, known) else None
+    left, right = as_integer(left), as_integer(right)
     if isinstance(left, Integer) and isinstance(right, Integer):
         return _integer_binary(operator, left, right)
-    if isinstance(operator, ast.Pow):
-        return left if isinstance(left, Real) and isinstance(right, Integer) else None
-    if isinstance(left, Real) and isinstance(right, Real):
-        return Real(max(left.bits, right.bits))
-    numbers = (Integer, Real)
-    return FLOAT64 if isinstance(left, numbers) and isinstance(right, numbers) else None
+    return None
+
+
+def as_integer(kind: Type) -> Type:
+    """A boolean as what arithmetic makes of it; other types as they are."""
+    return Integer(signed=True, bits=1, natural=True) if isinstance(kind, Boolean) else kind
 
 
 def _integer_binary(operator: ast.operator, left: Integer, right: Integer) -> Type:
@@ -123,7 +168,7 @@ def _integer_binary(operator: ast.operator, left: Integer, right: Integer) -> Ty
         case ast.Div():
             return FLOAT64
         case ast.Pow() | ast.MatMult():
-            return None
+            return INT64
         case ast.Add():
             bits = max(left.bits, right.bits) + 1
         case ast.Sub():
@@ -143,6 +188,8 @@ def _integer_binary(operator: ast.operator, left: Integer, right: Integer) -> Ty
         case ast.BitOr() | ast.BitXor():
             bits = max(left.bits, right.bits)
     signed = left.signed or right.signed
+    if isinstance(operator, (ast.LShift, ast.RShift)):
+        signed = left.signed
     if not signed and isinstance(operator, ast.Sub):
         return UINT64
     return Integer(signed, min(bits, 64), natural or not signed)
@@ -150,12 +197,16 @@ def _integer_binary(operator: ast.operator, left: Integer, right: Integer) -> Ty
 
 def unary(operator: ast.unaryop, operand: Type) -> Type:
     """Type of ``op operand``."""
-    if isinstance(operator, ast.Not) or not isinstance(operand, Integer):
-        return None if isinstance(operator, ast.Not) else operand
-    if isinstance(operator, ast.Invert) and not operand.signed:
-        return UINT64
-    if isinstance(operator, ast.UAdd):
+    if isinstance(operator, ast.Not):
+        return BOOLEAN
+    if not isinstance(operator, ast.Invert):
+        operand = as_integer(operand)
+    if not isinstance(operand, Integer):
         return operand
+    if isinstance(operator, ast.UAdd):
+        return replace(operand, width=64)
+    if not operand.signed:
+        return UINT64
     return Integer(signed=True, bits=min(operand.bits + 1, 64), natural=False)
 
 
@@ -165,7 +216,7 @@ def cast_type(dtype: np.dtype[Any], operand: Type) -> Type:
     if isinstance(kind, Integer) and isinstance(operand, Integer) and operand.natural:
         fits = operand.bits <= kind.bits - kind.signed
         bits = operand.bits if fits else kind.bits
-        return Integer(kind.signed, bits, natural=fits or not kind.signed)
+        return Integer(kind.signed, bits, fits or not kind.signed, kind.width)
     return kind
 
 
@@ -174,12 +225,12 @@ def of_builtin(function: Callable[..., Any], arguments: list[Type]) -> Type:
     if function is len:
         return EXTENT
     if function is float:
-        return FLOAT64
+        return arguments[0] if isinstance(arguments[0], Real) else FLOAT64
     if function is int:
         return arguments[0] if isinstance(arguments[0], Integer) else INT64
     result: Type = NOTHING
     for argument in arguments:
-        result = join(result, argument)
+        result = unify(result, argument)
     if function is abs and isinstance(result, Integer):
         return replace(result, natural=True)
     return result

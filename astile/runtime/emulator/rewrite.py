@@ -1,8 +1,6 @@
 """The text of a kernel, rewritten: accesses become calls, waits become yields.
 
-Arithmetic is changed only where Python or NumPy would give another value than the device: an
-unsigned difference wraps, a real literal is a float64, an integer that meets a float32 makes a
-float64. What is not known stays as it is: arrays check their plain subscripts too.
+What is not known stays as it is: arrays check their plain subscripts too, only slower.
 """
 
 from __future__ import annotations
@@ -11,18 +9,17 @@ import ast
 import math
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from astile.ir import nodes
-from astile.runtime.emulator.errors import EmulationError, Places
+from astile.runtime.emulator.arithmetic import THREAD, Arithmetic
+from astile.runtime.emulator.errors import Places
 from astile.runtime.emulator.inference import MISSING, Inference
-from astile.runtime.emulator.kinds import Integer, Real, Type, of_dtype
-from astile.runtime.emulator.scalars import MASK64, caster
+from astile.runtime.emulator.kinds import Integer, Real, Type, binary
 from astile.runtime.emulator.words import (
     ATOMICS,
-    AXES,
     BLOCK_WORDS,
     FENCES,
     FUNCTIONS,
@@ -32,16 +29,10 @@ from astile.runtime.emulator.words import (
     math_function,
 )
 
-THREAD = "_astile_thread"
-_INDICES = {
-    f"{head}.{axis}": f"{short}{axis}"
-    for head, short in (("threadIdx", "t"), ("blockIdx", "b"), ("blockDim", "d"), ("gridDim", "g"))
-    for axis in AXES
-}
 Translate = Callable[[DeviceFunction, tuple[Type, ...]], tuple[FunctionType, bool, bool]]
 
 
-class Rewrite(ast.NodeTransformer):
+class Rewrite(Arithmetic, ast.NodeTransformer):
     """Rewrites the body of one function.
 
     Args:
@@ -52,108 +43,12 @@ class Rewrite(ast.NodeTransformer):
     """
 
     def __init__(self, inference: Inference, places: Places, translate: Translate) -> None:
-        self.inference = inference
-        self.places = places
+        super().__init__(inference, places)
         self.translate = translate
-        self.bound: dict[str, Any] = {}
         self.collective = False
         self.warp = False
-        self._known: dict[object, str] = {}
         self._target: str | None = None
         self._temporaries = 0
-
-    def bind(self, value: Any, key: object = None) -> ast.Name:
-        """A name in the function's globals for a value.
-
-        Args:
-            value: the value.
-            key: equal keys share a name; the identity of the value when not given.
-        """
-        key = id(value) if key is None else key
-        if key not in self._known:
-            self._known[key] = f"_astile_{len(self._known)}"
-            self.bound[self._known[key]] = value
-        return nodes.name(self._known[key])
-
-    def _refuse(self, message: str, node: ast.AST) -> NoReturn:
-        raise EmulationError(message, span=self.places.source.span(node))
-
-    # --- names and constants --------------------------------------------------------------------
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        """Functions inside a kernel stay as they are."""
-        return node
-
-    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
-        """Functions inside a kernel stay as they are."""
-        return node
-
-    def visit_Constant(self, node: ast.Constant) -> ast.AST:
-        """A real literal is a float64, not one of Python's that adapt to what they meet."""
-        return self._real(node.value) if isinstance(node.value, float) else node
-
-    def _real(self, value: float) -> ast.expr:
-        return self.bind(np.float64(value), ("float", value.hex()))
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        """Numbers of the module are typed as numba types them."""
-        return self._outside(node) or node if isinstance(node.ctx, ast.Load) else node
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """``cuda.threadIdx.x`` and its like are fields of the running thread."""
-        return self._outside(node) or self.generic_visit(node)
-
-    def _outside(self, node: ast.expr) -> ast.expr | None:
-        """What stands for a dotted name of the module, where it is not the name itself."""
-        value = self.inference.resolve(node)
-        if type(value) is float:
-            return self._real(value)
-        if isinstance(value, np.integer):
-            return nodes.const(int(value))
-        if not isinstance(value, DeviceWord):
-            return None
-        if value.name in _INDICES:
-            return nodes.attribute(THREAD, _INDICES[value.name])
-        if value.name == "laneid":
-            return nodes.attribute(THREAD, "lane")
-        if value.name == "warpsize":
-            return nodes.const(32)
-        self._refuse(f"cuda.{value.name} is not a value", node)
-
-    # --- arithmetic -----------------------------------------------------------------------------
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        """Arithmetic with the device's types."""
-        left, right = self.inference.of(node.left), self.inference.of(node.right)
-        return self._operate(node.op, self.visit(node.left), left, self.visit(node.right), right)
-
-    def _operate(
-        self, operator: ast.operator, left: ast.expr, first: Type, right: ast.expr, second: Type
-    ) -> ast.expr:
-        if isinstance(first, Integer) and isinstance(second, Integer):
-            if isinstance(operator, ast.Div):
-                left = self._widened(left)
-            result = nodes.binary(left, type(operator), right)
-            return _wrapped(result) if _may_wrap(operator, first, second) else result
-        if not isinstance(operator, ast.Pow):
-            if isinstance(first, Integer) and isinstance(second, Real):
-                left = self._widened(left)
-            elif isinstance(first, Real) and isinstance(second, Integer):
-                right = self._widened(right)
-        return nodes.binary(left, type(operator), right)
-
-    def _widened(self, node: ast.expr) -> ast.expr:
-        """An integer as a float64."""
-        if isinstance(node, ast.Constant) and isinstance(node.value, int):
-            return self._real(float(node.value))
-        return nodes.call(self.bind(np.float64), [node])
-
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
-        """The complement of an unsigned number is unsigned."""
-        kind = self.inference.of(node.operand)
-        wraps = isinstance(node.op, ast.Invert) and isinstance(kind, Integer) and not kind.signed
-        node.operand = self.visit(node.operand)
-        return _wrapped(node) if wraps else node
 
     # --- accesses -------------------------------------------------------------------------------
 
@@ -187,6 +82,10 @@ class Rewrite(ast.NodeTransformer):
         self._target = first.id if isinstance(first, ast.Name) else None
         value = self.visit(node.value)
         self._target = None
+        if len(node.targets) == 1 and isinstance(first, ast.Name):
+            kind = self.inference.of(node.value)
+            node.value = self.coerced(value, kind, self.inference.names[first.id])
+            return node
         if len(node.targets) == 1 and isinstance(first, ast.Subscript):
             indices = self.inference.element_indices(first)
             if indices is not None:
@@ -233,9 +132,10 @@ class Rewrite(ast.NodeTransformer):
         first, second = self.inference.of(node.target), self.inference.of(node.value)
         target = node.target
         if isinstance(target, ast.Name):
-            value = self._operate(
+            value = self.operate(
                 node.op, nodes.name(target.id), first, self.visit(node.value), second
             )
+            value = self.coerced(value, binary(node.op, first, second), first)
             return nodes.copy_place(node, nodes.assign(target.id, value))
         indices = None
         if isinstance(target, ast.Subscript):
@@ -252,7 +152,7 @@ class Rewrite(ast.NodeTransformer):
                 visited = nodes.name(temporary)
             held.append(visited)
         old = self._load(target, [nodes.clone(index) for index in held])
-        value = self._operate(node.op, old, first, self.visit(node.value), second)
+        value = self.operate(node.op, old, first, self.visit(node.value), second)
         return [*result, self._store(target, held, value)]
 
     # --- calls ----------------------------------------------------------------------------------
@@ -267,13 +167,17 @@ class Rewrite(ast.NodeTransformer):
         if isinstance(function, DeviceFunction):
             return self._device_call(function, node)
         if isinstance(function, type) and issubclass(function, np.generic):
-            return self._cast(np.dtype(function), node)
+            return self.cast(np.dtype(function), node)
         if function is float:
-            return self._cast(np.dtype(np.float64), node)
+            kind = self.inference.of(node)
+            width = kind.bits if isinstance(kind, Real) else 64
+            return self.cast(np.dtype(f"f{width // 8}"), node)
+        if function is min or function is max:
+            return self.extreme(node)
         if function is int and node.args and isinstance(self.inference.of(node.args[0]), Integer):
             return self.visit(node.args[0])  # type: ignore[no-any-return]
         if isinstance(function, FunctionType) and self._is_ours(function):
-            self._refuse(f"{function.__name__} is not a device function", node)
+            self.refuse(f"{function.__name__} is not a device function", node)
         name = getattr(function, "__name__", "")
         if name and getattr(math, name, None) is function:
             called = self.bind(math_function(name), ("math", name))
@@ -285,27 +189,6 @@ class Rewrite(ast.NodeTransformer):
 
     def _visited(self, expressions: list[ast.expr]) -> list[ast.expr]:
         return [self.visit(each) for each in expressions]
-
-    def _cast(self, dtype: np.dtype[Any], node: ast.Call) -> ast.expr:
-        if len(node.args) != 1 or node.keywords:
-            self._refuse(f"{dtype} takes one value", node)
-        argument = node.args[0]
-        given, wanted = self.inference.of(argument), of_dtype(dtype)
-        if isinstance(given, Integer) and isinstance(wanted, Integer):
-            visited: ast.expr = self.visit(argument)
-            if given.natural and given.bits <= wanted.bits - wanted.signed:
-                return visited
-            if not wanted.signed:
-                mask = nodes.const((1 << wanted.bits) - 1)
-                return nodes.binary(visited, ast.BitAnd, mask)
-            return nodes.call(self.bind(caster(dtype)), [visited])
-        if isinstance(wanted, Real):
-            literal = _literal(argument)
-            if literal is not None:
-                return self.bind(dtype.type(literal), (dtype, float(literal).hex()))
-            if given == wanted:
-                return self.visit(argument)  # type: ignore[no-any-return]
-        return nodes.call(self.bind(caster(dtype)), [self.visit(argument)])
 
     def _device_call(self, function: DeviceFunction, node: ast.Call) -> ast.expr:
         types = tuple(self.inference.of(argument) for argument in node.args)
@@ -320,7 +203,7 @@ class Rewrite(ast.NodeTransformer):
         if name in ("shared.array", "local.array"):
             return self._allocation(name, node)
         if node.keywords:
-            self._refuse(f"cuda.{name} takes no keywords", node)
+            self.refuse(f"cuda.{name} takes no keywords", node)
         place = nodes.const(self.places.number(node))
         if name in BLOCK_WORDS or name in WARP_WORDS:
             self.collective = True
@@ -335,7 +218,7 @@ class Rewrite(ast.NodeTransformer):
             return nodes.call(self.bind(ATOMICS[name]), [*self._visited(node.args), place])
         if name in FUNCTIONS:
             return nodes.call(self.bind(FUNCTIONS[name]), self._visited(node.args))
-        self._refuse(f"cuda.{name} is not a function", node)
+        self.refuse(f"cuda.{name} is not a function", node)
 
     def _allocation(self, name: str, node: ast.Call) -> ast.expr:
         called = self._target or name
@@ -350,34 +233,3 @@ class Rewrite(ast.NodeTransformer):
 
 def _array_of(node: ast.Subscript) -> ast.expr:
     return nodes.clone(node.value)
-
-
-def _wrapped(node: ast.expr) -> ast.expr:
-    return nodes.binary(node, ast.BitAnd, nodes.const(MASK64))
-
-
-def _may_wrap(operator: ast.operator, left: Integer, right: Integer) -> bool:
-    """Whether an operation on unsigned numbers can leave 64 bits.
-
-    Signed overflow has no defined value; the exact result of Python's integers serves.
-    """
-    if left.signed or right.signed:
-        return False
-    match operator:
-        case ast.Sub() | ast.LShift():
-            return True
-        case ast.Add():
-            return max(left.bits, right.bits) + 1 > 64
-        case ast.Mult():
-            return left.bits + right.bits > 64
-    return False
-
-
-def _literal(node: ast.expr) -> int | float | None:
-    """The number that an expression spells, with or without a sign."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        inner = _literal(node.operand)
-        return None if inner is None else -inner
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        return node.value  # type: ignore[return-value]
-    return None

@@ -8,10 +8,11 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from astile.ir import nodes
+from astile.runtime.emulator.arithmetic import THREAD
 from astile.runtime.emulator.errors import EmulationError, Places
 from astile.runtime.emulator.inference import Inference
 from astile.runtime.emulator.kinds import NOTHING, Integer, Type, join
-from astile.runtime.emulator.rewrite import THREAD, Rewrite
+from astile.runtime.emulator.rewrite import Rewrite
 from astile.runtime.emulator.words import DeviceFunction
 
 
