@@ -89,10 +89,10 @@ def _window(text: str, start: int, stop: int) -> tuple[str, int, int]:
     if len(text) <= _SHOWN:
         return text, start, stop
     indent = len(text) - len(text.lstrip())
-    cut = max(0, min(start - _SHOWN // 4, len(text) - _SHOWN))
+    cut = min(start - _SHOWN // 4, len(text) - (_SHOWN - 3))
     if cut <= indent:
         return text[: _SHOWN - 3] + "...", start, min(stop, _SHOWN - 3)
-    last = cut + _SHOWN - 6
+    last = len(text) if cut + _SHOWN - 3 >= len(text) else cut + _SHOWN - 6
     shown = "..." + text[cut:last] + ("..." if last < len(text) else "")
     return shown, start - cut + 3, min(stop, last) - cut + 3
 
