@@ -99,8 +99,14 @@ class IllegalSchedule(ScheduleError):  # noqa: N818 - the name is fixed by the p
         operation: str | None = None,
     ) -> None:
         super().__init__(
-            message, code=code, span=span, label=label, related=related, notes=notes,
-            hints=hints, operation=operation,
+            message,
+            code=code,
+            span=span,
+            label=label,
+            related=related,
+            notes=notes,
+            hints=hints,
+            operation=operation,
         )
         self.witness = witness
         self.array = array
