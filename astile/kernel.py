@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Generic, Literal, ParamSpec, Protocol, TypeVar, cast, get_args, overload
 
 from astile import check as checking
+from astile.analysis import bounds
 from astile.diagnostics import did_you_mean
 from astile.errors import ArgumentError, ScheduleError
 from astile.forms import Forms, Scheduling
@@ -75,7 +76,7 @@ class Kernel(Generic[P, R_co]):
         else:
             program = build.build(function, scratch=tuple(scratch))
         self._original = program
-        self._conditions: tuple[arguments.BoundsCondition, ...] = ()
+        self._conditions = bounds.conditions(program)
         self._forms = Forms(program, tiles=tiles, scheduling=schedule, exact=exact)
         self._uses = self._forms.uses
         self._has_warned = False

@@ -15,6 +15,7 @@ import numpy as np
 from astile.errors import ArgumentError
 from astile.runtime.arrays import ArrayFacts, Overlap, array_facts, overlaps, overlaps_itself
 from astile.runtime.uses import Use
+from astile.source import Span
 
 #: Kinds of dtype -> sizes of one element in bytes that every target handles.
 _DTYPE_SIZES = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (4, 8), "c": (8, 16)}
@@ -37,6 +38,14 @@ class BoundsCondition(Protocol):
 
     def message(self, shapes: Mapping[str, tuple[int, ...]], ints: Mapping[str, int]) -> str:
         """The access, its array and axis, the index it reaches and the sizes, in one sentence."""
+
+    @property
+    def span(self) -> Span | None:
+        """The place of the access in the user's file."""
+
+    @property
+    def lookups(self) -> Sequence[tuple[str, int | None]]:
+        """What it asks for: an integer argument and None, or an array argument and an axis."""
 
 
 @dataclass(frozen=True)
@@ -87,14 +96,13 @@ def check(
             arrays[use.name] = facts
             continue
         _require(use, _NUMBER_CHECKS, value, target)
-        if use.role == "integer":
-            passed[use.name] = ints[use.name] = int(value)  # type: ignore[call-overload]
+        if isinstance(value, (int, np.integer)):
+            ints[use.name] = int(value)
+            if use.role == "integer":  # sizes are mathematical integers, whatever holds them
+                passed[use.name] = ints[use.name]
     _require_one_place(arrays)
     written = {use.name for use in uses if use.may_be_written}
-    shapes = {name: facts.shape for name, facts in arrays.items()}
-    for condition in conditions:
-        if not condition.holds(shapes, ints):
-            raise ArgumentError(condition.message(shapes, ints), code="argument-bounds")
+    _require_inside(conditions, arrays, ints)
     return Checked(passed, arrays, overlaps(arrays.values(), written))
 
 
@@ -231,6 +239,26 @@ def _described(facts: ArrayFacts) -> str:
 
 
 # --- several arguments --------------------------------------------------------------------------
+
+
+def _require_inside(
+    conditions: Iterable[BoundsCondition],
+    arrays: Mapping[str, ArrayFacts],
+    ints: Mapping[str, int],
+) -> None:
+    shapes = {name: facts.shape for name, facts in arrays.items()}
+    for condition in conditions:
+        for name, axis in condition.lookups:
+            known = name in ints if axis is None else len(shapes.get(name, ())) > axis
+            if not known:
+                wanted = "an integer" if axis is None else f"an array of at least {axis + 1} axes"
+                raise ArgumentError(
+                    f"argument {name!r} is not {wanted}, which the bounds of an access depend on",
+                    span=condition.span,
+                )
+        if not condition.holds(shapes, ints):
+            message = condition.message(shapes, ints)
+            raise ArgumentError(message, code="argument-bounds", span=condition.span)
 
 
 def _require_one_place(arrays: Mapping[str, ArrayFacts]) -> None:

@@ -141,6 +141,8 @@ def _stored(text: str, folder: Path, file_name: str) -> str | None:
         try:
             _write(path, content)
         except OSError as error:
+            if _holds(path, content):  # another process was first
+                return str(path)
             reason = f"cannot write there ({error.strerror or error})"
         else:
             return str(path)

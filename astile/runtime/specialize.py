@@ -66,6 +66,7 @@ class Specializer:
             function = self._loaded(lowered, program)
         positional, keywords = _parameter_names(program.function)
         may_write = {each.name for each in self._parameters if each.may_be_written}
+        may_write -= program.scratch
         return Launcher(
             function, self.target, positional, keywords, may_write, lowered.text, program
         )

@@ -53,6 +53,9 @@ class OnDevice:
 class AtMost:
     """The condition ``argument n <= out.shape[0]``."""
 
+    span = None
+    lookups = (("n", None), ("out", 0))
+
     def holds(self, shapes, ints):
         return ints["n"] <= shapes["out"][0]
 
@@ -160,6 +163,22 @@ def test_read_only_array_is_refused_only_where_it_is_written():
 def test_bounds_condition_is_told_in_its_own_words():
     with pytest.raises(ArgumentError, match=r"out\[4\] is outside of axis 0 of 'out', size 4"):
         check(uses_of(CONV), [AtMost()], arguments(n=5), "cpu")
+
+
+def test_bounds_condition_of_what_is_no_integer():
+    loose = uses_of(
+        "def f(out, n):\n    m = n - 1\n    for i in range(m):\n        out[i, 0] = 1\n"
+    )
+    out = np.zeros((4, 5))
+    assert check(loose, [AtMost()], {"out": out, "n": np.int32(4)}, "cpu").values["n"] == 4
+    with pytest.raises(ArgumentError, match="'n' is not an integer, which the bounds"):
+        check(loose, [AtMost()], {"out": out, "n": 4.0}, "cpu")
+
+
+def test_bounds_condition_of_an_array_without_that_axis():
+    loose = uses_of("def f(out, n):\n    g(out, n)\n")
+    with pytest.raises(ArgumentError, match="'out' is not an array of at least 1 axes"):
+        check(loose, [AtMost()], {"out": 3.0, "n": 4}, "cpu")
 
 
 def test_host_and_device_do_not_mix():
