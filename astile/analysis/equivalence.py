@@ -19,6 +19,7 @@ from astile.analysis.matching import Different, match, substituted
 from astile.analysis.model import Model, extract
 from astile.analysis.params import readable
 from astile.analysis.reach import Reach
+from astile.analysis.reductions import come_once, contributions, foreign_reads, updates_of
 from astile.analysis.verdicts import Proved, Refuted, Unknown, Verdict
 from astile.analysis.witness import Explorer, statement_witness
 from astile.ir.printer import print_expression
@@ -157,9 +158,44 @@ class Checker:
         if values.is_equal(expected):
             return self._proved("equal")
         self.session.tick()
+        if not self.exact and self._same_contributions(other, hints, reads):
+            return self._proved("equal up to reassociation")
+        self.session.tick()
         explorer = Explorer(model, other, hints, flow, found)
         witness = explorer.witness(expected, values)
         return Unknown("the values differ") if witness is None else Refuted(witness)
+
+    def _same_contributions(self, other: Model, hints: Hints, reads: isl.UnionMap) -> bool:
+        """Whether reductions get the same contributions, in whatever order."""
+        model = self.model()
+        updates = updates_of(model)
+        sources = {statement.name: source for source, statement, _ in hints.pairs}
+        changed = {
+            name: update
+            for name, update in updates_of(other).items()
+            if name in sources
+            and sources[name].name in updates
+            and updates[sources[name].name].family == update.family
+            and updates[sources[name].name].own == update.own
+        }
+        standing = {each.name for name, each in sources.items() if name not in changed}
+        # an update of which some copy is none would be hidden in one program only
+        updates = {name: each for name, each in updates.items() if name not in standing}
+        changed = {name: each for name, each in changed.items() if sources[name].name in updates}
+        if not updates:
+            return False
+        before = contributions(model, updates, None)
+        after = contributions(other, changed, hints)
+        self.session.tick()
+        if not come_once(after.values, hints, changed):
+            return False
+        hinted = after.values.apply_domain(hints.writes)
+        kept = after.values.subtract_domain(hints.writes.domain())
+        reads = reads.intersect_range(foreign_reads(model, updates))
+        values = kept.union(hinted).intersect_range(reads.domain())
+        values = values.subtract_range(reads.intersect_range(before.undefined).domain())
+        reads = reads.subtract_range(before.undefined)
+        return bool(values.is_equal(before.values.apply_range(reads.reverse())))
 
     def _proved(self, kind: Literal["equal", "equal up to reassociation"]) -> Proved:
         model = self.model()

@@ -35,7 +35,11 @@ class Hints:
         reads: read of the new program -> read of the original.
         writes: write of the new program -> write of the original.
         copies: write of a copy -> its read.
-        values: for each statement with an origin, the original loop variables' values.
+        copy_count: number of statements that are copies.
+        pairs: for each statement with an origin, the original statement, and the values of the
+            original loop variables.
+        session: the isl session of the maps.
+        problem: what makes a hint unreadable, and where.
     """
 
     reads: isl.UnionMap = field(repr=False)
@@ -43,6 +47,7 @@ class Hints:
     copies: isl.UnionMap = field(repr=False)
     copy_count: int
     pairs: tuple[tuple[Statement, Statement, dict[str, Quasi]], ...]
+    session: isl.Session
     problem: tuple[str, ast.AST] | None = None
 
 
@@ -64,7 +69,7 @@ def new_flow(model: Model, hints: Hints) -> Flow:
     own = writes.intersect_domain(model.plain.subtract(hints.writes.domain()))
     hinted = writes.intersect_domain(model.plain).apply_domain(hints.writes)
     flow = _finished(model, writes, own.union(hinted), found)
-    values = _seen_through(flow.values, hints)
+    values = seen_through(flow.values, hints)
     return Flow(values, flow.undefined, writes)
 
 
@@ -81,7 +86,7 @@ def _finished(
     return Flow(values.subtract_domain(nothing), undefined, writes)
 
 
-def _seen_through(values: isl.UnionMap, hints: Hints) -> isl.UnionMap:
+def seen_through(values: isl.UnionMap, hints: Hints) -> isl.UnionMap:
     """Replace a copy's write as the source of a read by the source of what it copied."""
     copied, copying = hints.copies.domain(), hints.copies.range()
     for _ in range(hints.copy_count + 1):
@@ -130,6 +135,7 @@ def hints_of(new: Model, original: Model) -> Hints:
         session.union_map(parameters, copies),
         len(copies),
         tuple(pairs),
+        session,
     )
 
 
@@ -146,7 +152,7 @@ def _iteration(statement: Statement, iteration: Sequence[ast.expr]) -> list[Quas
 
 def _broken(session: isl.Session, reason: str, statement: Statement) -> Hints:
     nothing = session.union_map((), [])
-    return Hints(nothing, nothing, nothing, 0, (), (reason, statement.leaf.node))
+    return Hints(nothing, nothing, nothing, 0, (), session, (reason, statement.leaf.node))
 
 
 def is_copy(statement: Statement) -> bool:

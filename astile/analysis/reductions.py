@@ -1,0 +1,240 @@
+"""Reductions compared as sets of contributions, for when their order may change.
+
+An update ``s = s + e`` hides nothing: what a later read of ``s`` gets is the set of all updates
+since the last plain write, and that write. Two programs agree, up to reassociation, when every
+read that is not an update's own gets the same set, each member once.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from astile.analysis import isl
+from astile.analysis.accesses import Access
+from astile.analysis.flows import Hints, seen_through
+from astile.analysis.model import UNDEFINED, Model, Statement
+from astile.ir import nodes, query
+
+_FAMILIES: dict[type[ast.operator], str] = {
+    ast.Add: "sum",
+    ast.Sub: "sum",
+    ast.Mult: "product",
+    ast.BitAnd: "bitwise and",
+    ast.BitOr: "bitwise or",
+    ast.BitXor: "bitwise exclusive or",
+}
+#: Families in which a contribution may come twice.
+_IDEMPOTENT = ("min", "max", "bitwise and", "bitwise or")
+
+
+@dataclass(frozen=True)
+class Update:
+    """A statement that only adds its part to a cell.
+
+    Args:
+        statement: the statement.
+        family: the operation.
+        array: what it updates.
+        own: slots of the reads of the cell that are the update's own.
+        write: slot of the write.
+    """
+
+    statement: Statement
+    family: str
+    array: str
+    own: tuple[str, ...]
+    write: str
+
+
+def updates_of(model: Model) -> dict[str, Update]:
+    """The updates of a model by name of the statement; one family for each array."""
+    families: dict[str, str] = {}
+    found: dict[str, Update] = {}
+    for statement in model.statements:
+        update = update_of(statement)
+        if update is not None and families.setdefault(update.array, update.family) == (
+            update.family
+        ):
+            found[statement.name] = update
+    return found
+
+
+def update_of(statement: Statement) -> Update | None:
+    """The statement as an update, or None."""
+    match statement.leaf.node:
+        case ast.AugAssign(target=target, op=op) if type(op) in _FAMILIES:
+            return _update(statement, _FAMILIES[type(op)], target, [target])
+        case ast.Assign(targets=[target], value=value):
+            return _spelled_out(statement, target, value)
+        case ast.If(test=test, body=[body], orelse=[]):
+            return _conditional(statement, test, body)
+    return None
+
+
+def _spelled_out(statement: Statement, target: ast.expr, value: ast.expr) -> Update | None:
+    """``s = s + x``, ``s = x * s``, ``m = max(m, x)``."""
+    match value:
+        case ast.Call(func=ast.Name(id="min" | "max" as word), args=arguments, keywords=[]):
+            own = [each for each in arguments if _is_same(target, each)]
+            known = word not in statement.accesses.scope.hidden
+            if len(own) == 1 and len(arguments) > 1 and known:
+                return _update(statement, word, target, own)
+        case ast.BinOp(op=op) if type(op) in _FAMILIES:
+            family = _FAMILIES[type(op)]
+            for own_read in _summands(value, family):
+                if _is_same(target, own_read):
+                    return _update(statement, family, target, [own_read])
+    return None
+
+
+def _summands(value: ast.expr, family: str) -> Iterator[ast.expr]:
+    """The operands of which the value is the sum (product, ...), those taken away left out."""
+    if isinstance(value, ast.BinOp) and _FAMILIES.get(type(value.op)) == family:
+        yield from _summands(value.left, family)
+        if not isinstance(value.op, ast.Sub):
+            yield from _summands(value.right, family)
+    else:
+        yield value
+
+
+def _conditional(statement: Statement, test: ast.expr, body: ast.stmt) -> Update | None:
+    """``if x > m: m = x``, and ``if condition: s += x``."""
+    match body:
+        case ast.Assign(targets=[target], value=value):
+            match test:
+                case ast.Compare(left=left, ops=[op], comparators=[right]):
+                    family = _extreme(target, value, left, op, right)
+                    own = left if _is_same(target, left) else right
+                    if family is not None:
+                        return _update(statement, family, target, [own])
+        case ast.AugAssign(target=target, op=op) if type(op) in _FAMILIES:
+            if query.base_name(target) not in query.names_read(test):
+                return _update(statement, _FAMILIES[type(op)], target, [target])
+    return None
+
+
+def _extreme(
+    target: ast.expr, value: ast.expr, left: ast.expr, op: ast.cmpop, right: ast.expr
+) -> str | None:
+    """The family of ``if left op right: target = value``."""
+    if isinstance(op, (ast.Lt, ast.LtE)):
+        left, right = right, left  # right > left
+    elif not isinstance(op, (ast.Gt, ast.GtE)):
+        return None
+    if nodes.same(left, value) and _is_same(target, right):
+        return "max"
+    if nodes.same(right, value) and _is_same(target, left):
+        return "min"
+    return None
+
+
+def _is_same(target: ast.expr, read: ast.expr) -> bool:
+    """Whether a read is spelled as the place that is written."""
+    match target, read:
+        case ast.Name(id=first), ast.Name(id=second):
+            return first == second
+        case ast.Subscript(value=first_base, slice=first), ast.Subscript(
+            value=second_base, slice=second
+        ):
+            return nodes.same(first, second) and _is_same(first_base, second_base)
+    return False
+
+
+def _update(
+    statement: Statement, family: str, target: ast.expr, own: list[ast.expr]
+) -> Update | None:
+    """An update, when its cell is known and it is the only one written."""
+    slots = statement.accesses.slots
+    written = [slot for slot in slots.get(id(target), ()) if slot[0] == "w"]
+    read = [slot for each in own for slot in slots.get(id(each), ()) if slot[0] == "r"]
+    by_slot = {each.slot: each for each in (*statement.reads, *statement.writes)}
+    plain = {_plain(slot): slot for slot in by_slot}
+    if len(written) != 1 or len(read) != 1 or len(statement.writes) != 1:
+        return None
+    write = by_slot.get(plain.get(written[0], ""))
+    if write is None or not write.is_exact or by_slot[read[0]].indices != write.indices:
+        return None
+    kept = [slot for slot in by_slot if slot == "o" + write.slot[1:]]
+    return Update(statement, family, write.array, (*read, *kept), write.slot)
+
+
+def _plain(slot: str) -> str:
+    return f"{slot[0]}_{slot[2:]}" if slot[1:2] == "V" else slot
+
+
+@dataclass(frozen=True)
+class Contributions:
+    """What every read gets, as a set of tokens.
+
+    Args:
+        values: token -> read.
+        undefined: reads of what nobody wrote first.
+    """
+
+    values: isl.UnionMap
+    undefined: isl.UnionSet
+
+
+def contributions(model: Model, updates: dict[str, Update], hints: Hints | None) -> Contributions:
+    """The contributions to every read that is not an update's own.
+
+    Args:
+        model: the model.
+        updates: statements that are updates.
+        hints: for a new program, what its copies are; writes are not mapped by them.
+    """
+    session = model.session
+    added = [update.statement.instance(_access(update)) for update in updates.values()]
+    added_set = session.union_set((), added)
+    sinks = model.sinks.intersect_domain(foreign_reads(model, updates))
+    may = model.sources.intersect_domain(added_set)
+    must = model.sources.subtract_domain(added_set)
+    found = isl.flow(sinks, must, model.schedule, may)
+    writes, without = found.get_may_dependence(), found.get_may_no_source()
+    special = writes.apply_domain(model.tokens)
+    inputs = without.intersect_range(model.inputs).reverse()
+    values = writes.intersect_domain(model.plain).union(special).union(inputs)
+    nothing = session.union_set((), [f"{UNDEFINED}[]"])
+    undefined = values.intersect_domain(nothing).range()
+    undefined = undefined.union(without.subtract_range(model.inputs).domain())
+    values = values.subtract_domain(nothing)
+    if hints is not None:
+        values = seen_through(values, hints)
+    return Contributions(values, undefined)
+
+
+def foreign_reads(model: Model, updates: dict[str, Update]) -> isl.UnionSet:
+    """The reads that are not an update's own."""
+    own = [
+        update.statement.instance(each)
+        for update in updates.values()
+        for each in update.statement.reads
+        if each.slot in update.own
+    ]
+    return model.sinks.domain().subtract(model.session.union_set((), own))
+
+
+def come_once(values: isl.UnionMap, hints: Hints, updates: dict[str, Update]) -> bool:
+    """Whether no update of the original contributes twice to one read of the new program.
+
+    Args:
+        values: write of the new program -> read of the new program.
+        hints: what its writes stand for.
+        updates: the updates of the new program.
+    """
+    counted = [
+        update.statement.instance(_access(update))
+        for update in updates.values()
+        if update.family not in _IDEMPOTENT
+    ]
+    if not counted:
+        return True
+    some = values.intersect_domain(hints.session.union_set((), counted)).reverse()
+    originals = some.range_map().apply_range(hints.writes)
+    return bool(some.domain_map().range_product(originals).is_injective())
+
+
+def _access(update: Update) -> Access:
+    return next(each for each in update.statement.writes if each.slot == update.write)
