@@ -154,7 +154,8 @@ class _JoinSubscripts(ast.NodeTransformer):
             return node
         if not all(self._is_integer(each) for each in query.indices(inner)) or _is_field(node):
             return node
-        axes = [*query.indices(inner), *query.indices(ast.Subscript(inner.value, node.slice))]
+        last = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        axes = [*query.indices(inner), *last]
         node.value = inner.value
         node.slice = nodes.tuple_of(axes)
         return node

@@ -102,16 +102,15 @@ def import_statements(imports: Mapping[str, str]) -> list[ast.stmt]:
     Args:
         imports: name in the text -> dotted path it stands for.
     """
-    members: dict[str, list[ast.alias]] = {}
+    members: dict[str, list[str]] = {}
     found: list[ast.stmt] = []
     for name, path in sorted(imports.items(), key=lambda item: (item[1], item[0])):
         home, _, last = path.rpartition(".")
         if not home:
             found.append(nodes.import_as(path, name))
         else:
-            alias = ast.alias(last, None if last == name else name)
-            members.setdefault(home, []).append(alias)
-    found += [ast.ImportFrom(home, aliases, 0) for home, aliases in members.items()]
+            members.setdefault(home, []).append(last if last == name else f"{last} as {name}")
+    found += [nodes.import_from(home, names) for home, names in members.items()]
     return sorted(found, key=_import_order)
 
 

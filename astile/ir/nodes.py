@@ -277,8 +277,9 @@ def function(
 
 
 def import_from(module: str, names: Iterable[str]) -> ast.ImportFrom:
-    """``from module import a, b``."""
-    return ast.ImportFrom(module, [ast.alias(each) for each in names], 0)
+    """``from module import a, b as c``; each of `names` is ``"a"`` or ``"b as c"``."""
+    pairs = [each.partition(" as ") for each in names]
+    return ast.ImportFrom(module, [ast.alias(name, alias or None) for name, _, alias in pairs], 0)
 
 
 def import_as(module: str, alias: str) -> ast.Import:
