@@ -375,7 +375,7 @@ class _Collector:
         return tuple(known) + (None,) * (rank - len(known))
 
     def _call(self, node: ast.Call, done: frozenset[str]) -> None:
-        pure = self.calls.is_pure(node)
+        pure = self.calls.is_pure(node) or query.is_allocation(self.leaf.node)
         if not isinstance(node.func, ast.Name) and query.dotted(node.func) is None:
             self._children(node.func, done)
         elif isinstance(node.func, ast.Name) and node.func.id in self.bound:

@@ -75,7 +75,7 @@ class Calls:
         head, _, rest = word.partition(".")
         if head in self._bound or head in self._program.helpers:
             return None
-        base = self._program.imports.get(head)
+        base = self._program.imports.get(head, "numpy" if head == "np" else None)
         if base is None:
             known = head not in self._program.constants
             return word if known else None

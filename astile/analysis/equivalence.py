@@ -20,6 +20,7 @@ from astile.analysis.model import Model, extract
 from astile.analysis.params import readable
 from astile.analysis.reach import Reach
 from astile.analysis.reductions import come_once, contributions, foreign_reads, updates_of
+from astile.analysis.value_types import find_cast
 from astile.analysis.verdicts import Proved, Refuted, Unknown, Verdict
 from astile.analysis.witness import Explorer, statement_witness
 from astile.ir.printer import print_expression
@@ -134,6 +135,13 @@ class Checker:
         foreign = set(other.observed) - set(model.observed)
         if foreign:
             return Unknown(f"{min(foreign)} is written, which the original only reads")
+        cast = find_cast(model, other, hints)
+        if cast is not None:
+            statement, array = cast
+            return Unknown(
+                f"{array} may have another type than what it stands for",
+                self._span(statement.leaf.node),
+            )
         outside = Reach(model).outside(other, hints, Signs(self.session))
         if outside is None:
             return None

@@ -1,0 +1,233 @@
+"""Types of arrays and scalars as far as a proof needs them: is a value kept as it was?
+
+A value that moves into another array is cast to that array's type. Types are not known before a
+call, so they are compared as symbols: the set of array types that NumPy's promotion joins, and
+Python's own numbers, which are weak (NumPy 2, NEP 50).
+"""
+
+from __future__ import annotations
+
+import ast
+
+from astile.analysis.calls import Calls
+from astile.analysis.flows import Hints, is_copy
+from astile.analysis.model import Model, Statement
+from astile.analysis.params import Names
+from astile.ir import query
+from astile.ir.program import Program
+
+#: Names of array types, and ``int``, ``float``, ``complex``, ``bool`` for Python's numbers.
+Type = frozenset[str]
+
+_WEAK = ("int", "float", "complex", "bool")
+_PYTHON = {"float": "numpy.float64", "int": "numpy.int64", "complex": "numpy.complex128"}
+_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Mod, ast.FloorDiv)
+
+
+def find_cast(original: Model, new: Model, hints: Hints) -> tuple[Statement, str] | None:
+    """The first statement that may store a value in another type than before, and the array."""
+    before, after = Types.of(original), Types.of(new)
+    remade = {
+        access.array
+        for statement in new.statements
+        for access in statement.writes
+        if statement.leaf.origin is None and isinstance(access.node, ast.Name)
+    }
+    for source, statement, _ in hints.pairs:
+        there = {access.slot: access for access in source.writes}
+        for access in statement.writes:
+            if access.slot not in there or query.is_allocation(statement.leaf.node):
+                continue
+            first, second = there[access.slot].array, access.array
+            if first == second and second not in remade:
+                continue
+            if not _keeps(before, first, after, second):
+                return statement, second
+    for statement in new.statements:
+        if statement.leaf.origin is None and is_copy(statement):
+            first, second = statement.reads[0].array, statement.writes[0].array
+            if second in after.arrays and not _keeps(after, first, after, second):
+                return statement, second
+    return None
+
+
+def _keeps(before: Types, first: str, after: Types, second: str) -> bool:
+    """Whether `second` holds what `first` held without changing it."""
+    if second not in after.arrays:
+        return first not in before.arrays
+    declared = after.of_array(second)
+    if first in before.arrays:
+        return declared is not None and declared == before.of_array(first)
+    return declared is not None and declared == before.of_scalar(first)
+
+
+class Types:
+    """The types of names of one program.
+
+    Args:
+        program: the program.
+        names: what its names are.
+        calls: what its calls do.
+    """
+
+    def __init__(self, program: Program, names: Names, calls: Calls) -> None:
+        self.arrays = set(names.ranks)
+        self._names, self._calls = names, calls
+        self._assigned: dict[str, list[ast.expr | None]] = {}
+        self._declared: dict[str, list[query.Allocation]] = {}
+        self._made: dict[str, list[ast.expr]] = {}
+        self._counts: set[str] = set()
+        self._read: dict[str, bool] = {}
+        self._scalars: dict[str, Type | None] = {}
+        for node in ast.walk(program.function):
+            self._look(node)
+
+    @classmethod
+    def of(cls, model: Model) -> Types:
+        """The types of a model's program."""
+        names = model.names
+        bound = frozenset(names.arguments) | names.local
+        return cls(model.program, names, Calls(model.program, bound))
+
+    def of_array(self, array: str) -> Type | None:
+        """The type of an array's cells, or None where it is not known."""
+        if array in self._names.arguments:
+            return frozenset([f"like {array}"])
+        found = {self._of_allocation(each) for each in self._declared.get(array, [])}
+        return found.pop() if len(found) == 1 and not self._made.get(array) else None
+
+    def of_scalar(self, scalar: str) -> Type | None:
+        """The type that promotion gives a scalar, when all its values but plain numbers have it."""
+        if scalar not in self._scalars:
+            self._scalars[scalar] = None  # while it is looked at: a scalar made from itself
+            self._scalars[scalar] = self._promoted(scalar)
+        return self._scalars[scalar]
+
+    # --- reading the program --------------------------------------------------------------------
+
+    def _look(self, node: ast.AST) -> None:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                made = query.allocation(node)
+                if made is not None:
+                    self._declared.setdefault(name, []).append(made)
+                elif name in self.arrays:
+                    self._made.setdefault(name, []).append(value)
+                else:
+                    self._assigned.setdefault(name, []).append(value)
+            case ast.Assign(targets=targets):
+                for target in targets:
+                    for name in query.names_written(target):
+                        self._assigned.setdefault(name, []).append(None)
+            case ast.AnnAssign(target=ast.Name(id=name), value=value):
+                self._assigned.setdefault(name, []).append(value)
+            case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
+                whole = ast.BinOp(ast.Name(name, ast.Load()), op, value)
+                self._assigned.setdefault(name, []).append(whole)
+            case ast.For(target=target):
+                self._counts |= query.names_written(target)
+
+    def _of_allocation(self, made: query.Allocation) -> Type | None:
+        if made.dtype is not None:
+            return self._of_dtype(made.dtype)
+        return None if made.shape is None else frozenset(["numpy.float64"])
+
+    def _of_dtype(self, dtype: ast.expr) -> Type | None:
+        match dtype:
+            case ast.Attribute(value=ast.Name(id=array), attr="dtype") if array in self.arrays:
+                return self.of_array(array)
+            case ast.Constant(value=str(text)):
+                return frozenset([f"numpy.{text}"])
+            case ast.Call(func=function, args=arguments, keywords=[]) if (
+                self._calls.path(function) == "numpy.result_type"
+            ):
+                return self._joined([self._of_operand(each) for each in arguments])
+        path = self._calls.path(dtype)
+        if path is None:
+            return None
+        path = _PYTHON.get(path, path)
+        return frozenset([path]) if path.startswith("numpy.") else None
+
+    def _of_operand(self, operand: ast.expr) -> Type | None:
+        match operand:
+            case ast.Name(id=name) if name in self.arrays:
+                return self.of_array(name)
+            case ast.Constant(value=value) if type(value).__name__ in _WEAK:
+                return frozenset([type(value).__name__])
+        return self._of_dtype(operand)
+
+    def _joined(self, parts: list[Type | None]) -> Type | None:
+        known = [each for each in parts if each is not None]
+        return frozenset().union(*known) if len(known) == len(parts) and parts else None
+
+    # --- scalars --------------------------------------------------------------------------------
+
+    def _promoted(self, scalar: str) -> Type | None:
+        assigned = self._assigned.get(scalar)
+        if scalar in self._names.arguments or scalar in self._counts or not assigned:
+            return None
+        parts = [None if each is None else self._of_value(each, scalar) for each in assigned]
+        whole = self._joined(parts)
+        if whole is None:
+            return None
+        strong = _strong(whole)
+        # a value of a part of the types would be computed with in that part only
+        partly = any(part and _strong(part) not in (strong, frozenset()) for part in parts)
+        return None if partly or not strong else whole
+
+    def _of_value(self, value: ast.expr, scalar: str) -> Type | None:
+        match value:
+            case ast.Constant(value=constant) if type(constant).__name__ in _WEAK:
+                return frozenset([type(constant).__name__])
+            case ast.Name(id=name):
+                return self._of_name(name, scalar)
+            case ast.Subscript() if (base := query.base_name(value)) in self.arrays:
+                assert base is not None
+                whole = len(query.indices(value)) == self._names.ranks[base]
+                return self.of_array(base) if whole else None
+            case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
+                return self._of_value(operand, scalar)
+            case ast.BinOp(left=left, op=op, right=right) if isinstance(op, _ARITHMETIC):
+                return self._joined([self._of_value(e, scalar) for e in (left, right)])
+            case ast.BinOp(left=left, op=ast.Div(), right=right):
+                parts = [self._of_value(e, scalar) for e in (left, right)]
+                return self._joined([*parts, frozenset(["float"])])
+            case ast.Call(func=function, args=arguments, keywords=[]):
+                return self._of_call(function, arguments, scalar)
+        return None
+
+    def _of_name(self, name: str, scalar: str) -> Type | None:
+        if name == scalar:
+            return frozenset()
+        if name in self._names.integers or name in self._counts:
+            return frozenset(["int"])
+        return self.of_scalar(name)
+
+    def _of_call(self, function: ast.expr, arguments: list[ast.expr], scalar: str) -> Type | None:
+        path = self._calls.path(function) or ""
+        if path in ("min", "max", "abs"):
+            joined = self._joined([self._of_value(each, scalar) for each in arguments])
+            return joined if joined is not None and len(_strong(joined)) <= 1 else None
+        if path.startswith("math."):
+            return frozenset(["float"]) if path not in _WHOLE else None
+        if (
+            len(arguments) == 1
+            and path.startswith("numpy.")
+            and path[6:].rstrip("0123456789")
+            in (
+                "float",
+                "int",
+                "uint",
+                "complex",
+            )
+        ):
+            return frozenset([path])
+        return None
+
+
+#: Functions of math that give integers.
+_WHOLE = ("math.floor", "math.ceil", "math.trunc", "math.gcd", "math.lcm", "math.comb")
+
+
+def _strong(types: Type) -> Type:
+    return types - set(_WEAK)
