@@ -9,6 +9,9 @@ from math import gcd
 
 from astile.ir import nodes, query
 
+#: Shifts by fewer bits than this are read as multiplications and divisions.
+_WIDEST = 63
+
 
 @dataclass(frozen=True, eq=False)
 class Affine:
@@ -180,6 +183,11 @@ def _of_binary(expression: ast.BinOp) -> Affine:
         if left.value is not None:
             return right * left.value
     divisor = right.value
+    if divisor is not None and 0 <= divisor < _WIDEST:
+        if isinstance(expression.op, ast.LShift):
+            return left * (1 << divisor)
+        if isinstance(expression.op, ast.RShift):
+            return floor_div(left, 1 << divisor)
     if divisor is not None and divisor > 0:
         if isinstance(expression.op, ast.FloorDiv):
             return floor_div(left, divisor)

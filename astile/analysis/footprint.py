@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from astile.analysis import affine, intervals
 from astile.analysis.affine import Affine
@@ -33,33 +34,46 @@ class Side:
 
 @dataclass(frozen=True)
 class Access:
-    """One subscript of an array and the ranges of the loops inside the place looked from."""
+    """One subscript of an array.
+
+    Args:
+        node: the subscript.
+        inner: the ranges of the loops between the place looked from and the statement.
+        is_read: whether its cells are read; those that ``+=`` changes are.
+    """
 
     node: ast.Subscript
     inner: tuple[Range, ...]
+    is_read: bool
+
+    @property
+    def is_written(self) -> bool:
+        """Whether its cells are written."""
+        return isinstance(self.node.ctx, ast.Store)
 
 
 def accesses_inside(body: Iterable[ast.stmt], array: str) -> list[Access]:
     """The accesses of an array below some statements, with the loops between."""
     found: list[Access] = []
 
-    def search(node: ast.AST, inner: tuple[Range, ...]) -> None:
-        if isinstance(node, ast.For):
-            own = intervals.range_of(node)
-            found.extend(Access(each, inner) for each in query.accesses(node.iter, array))
-            for statement in node.body:
-                search(statement, inner if own is None else (*inner, own))
-            return
+    def add(root: ast.AST, inner: tuple[Range, ...]) -> None:
+        updated = root.target if isinstance(root, ast.AugAssign) else None
+        for each in query.accesses(root, array):
+            is_read = isinstance(each.ctx, ast.Load) or each is updated
+            found.append(Access(each, inner, is_read))
+
+    def search(node: ast.stmt, inner: tuple[Range, ...]) -> None:
         blocks = query.bodies(node)
         if not blocks:
-            found.extend(Access(each, inner) for each in query.accesses(node, array))
+            add(node, inner)
             return
         for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.expr):
-                found.extend(Access(each, inner) for each in query.accesses(child, array))
+            if isinstance(child, (ast.expr, ast.withitem)):
+                add(child, inner)
+        inside = tuple(intervals.inside(inner, node)) if isinstance(node, ast.For) else inner
         for block in blocks:
             for statement in block:
-                search(statement, inner)
+                search(statement, inside)
 
     for statement in body:
         search(statement, ())
@@ -67,47 +81,49 @@ def accesses_inside(body: Iterable[ast.stmt], array: str) -> list[Access]:
 
 
 def box(accesses: Sequence[Access], at_most: AtMost, hidden: set[str]) -> list[Side | None]:
-    """The smallest box, side by side, around all accesses; None for a side that is not known.
+    """A small box, side by side, around all accesses; None for a side that is not known.
+
+    Where an index is clamped, as in ``x[max(i - 1, 0)]``, the side is the one of literal length.
 
     Args:
-        accesses: accesses of one array; all have the same number of indices.
+        accesses: accesses of one array; those axes count that all of them have.
         at_most: decides which of two forms is the smaller one.
         hidden: names that a side may not mention (variables assigned inside the place).
     """
-    sides: list[Side | None] = []
-    for axis in range(min(len(query.indices(each.node)) for each in accesses)):
-        sides.append(_side(accesses, axis, at_most, hidden))
-    return sides
+    axes = min((len(query.indices(each.node)) for each in accesses), default=0)
+    return [_side(accesses, axis, at_most, hidden) for axis in range(axes)]
 
 
 def _side(accesses: Sequence[Access], axis: int, at_most: AtMost, hidden: set[str]) -> Side | None:
-    first: Affine | None = None
-    last: Affine | None = None
+    lows: list[list[Affine]] = []
+    highs: list[list[Affine]] = []
     for access in accesses:
         index = query.indices(access.node)[axis]
         if isinstance(index, (ast.Slice, ast.Starred)):
             return None
         form = affine.of(index)
-        low = intervals.lowest(form, access.inner)
-        high = intervals.highest(form, access.inner)
-        if (low.names() | high.names()) & hidden:
-            return None
-        first = low if first is None else _least(first, low, at_most)
-        last = high if last is None else _greatest(last, high, at_most)
-        if first is None or last is None:
-            return None
-    assert first is not None
-    assert last is not None
-    return Side(first, last)
+        lows.append(_visible(intervals.lower_bounds(form, access.inner), hidden))
+        highs.append(_visible(intervals.upper_bounds(form, access.inner), hidden))
+    firsts = _common(lows, at_most)
+    lasts = _common(highs, lambda one, other: at_most(other, one))
+    if not firsts or not lasts:
+        return None
+    sides = [Side(first, last) for first, last in product(firsts, lasts)]
+    literal = [each for each in sides if each.extent.value is not None]
+    if literal:
+        return min(literal, key=lambda each: each.extent.constant)
+    return min(sides, key=lambda each: len(each.extent.names()))
 
 
-def _least(one: Affine, other: Affine, at_most: AtMost) -> Affine | None:
-    if at_most(one, other):
-        return one
-    return other if at_most(other, one) else None
+def _visible(bounds: Sequence[Affine], hidden: set[str]) -> list[Affine]:
+    return [each for each in bounds if not each.names() & hidden]
 
 
-def _greatest(one: Affine, other: Affine, at_most: AtMost) -> Affine | None:
-    if at_most(one, other):
-        return other
-    return one if at_most(other, one) else None
+def _common(bounds: Sequence[Sequence[Affine]], at_most: AtMost) -> list[Affine]:
+    """The forms that bound every access, taken from the bounds of each of them."""
+    every = dict.fromkeys(form for each in bounds for form in each)
+    return [
+        form
+        for form in every
+        if all(any(form == one or at_most(form, one) for one in each) for each in bounds)
+    ]

@@ -52,31 +52,62 @@ def compute_at(program: Program, stage: Stage, loop: int, index: int = -1) -> Re
     node = edit.loop(loop)
     edit.header(node)
     producers = outside_nests(edit, stage, node, before=True)
-    readers = [k for k, each in enumerate(node.body) if _reads(each, stage.array)]
-    if not readers:
-        raise _not_read(edit, stage, node)
-    _check_other_readers(edit, stage, node, producers)
-    position = {-1: readers[0], -2: 0}.get(index, index)
-    if not 0 <= position <= len(node.body):
-        raise ScheduleError(
-            f"index={index} is no position in the body of this loop", code="schedule.bad-index"
-        )
-    reads = [
-        each
-        for each in footprint.accesses_inside(node.body, stage.array)
-        if not isinstance(each.node.ctx, ast.Store)
-    ]
-    hidden = {name for each in node.body for name in query.names_written(each)}
-    sides = footprint.box(reads, at_most_in(edit, node), hidden)
+    _check_consumers(edit, stage, node, producers)
+    at_most = at_most_in(edit, node)
     holder = edit.place(producers[0]).block
     made: list[ast.stmt] = []
-    for producer in producers:
-        made.append(
-            restricted_nest(edit, producer, stage.array, sides, node, node.body, writes=True)
-        )
+    for producer in reversed(producers):  # what one of them reads is needed of those before it
+        position = _position(edit, node, stage.array, producer, index)
+        hidden = {name for each in node.body for name in query.names_written(each)}
+        accesses = footprint.accesses_inside(node.body, stage.array)
+        box = footprint.box([each for each in accesses if each.is_read], at_most, hidden)
+        nest = restricted_nest(edit, producer, {stage.array: box}, node, at_most, writes=True)
         del holder[next(k for k, each in enumerate(holder) if each is producer)]
-    node.body[position:position] = made
+        node.body.insert(position, nest)
+        made.insert(0, nest)
     return edit.finish([each for nest in made for each in query.loops(nest)])
+
+
+def _position(edit: Editor, node: ast.For, array: str, producer: ast.stmt, index: int) -> int:
+    """Where in the loop's body the producer goes.
+
+    Raises:
+        ScheduleError: when there is no such position.
+    """
+    if index == -1:
+        return next(k for k, each in enumerate(node.body) if reads_cells(each, array))
+    if index == -2:  # behind what it reads itself, and behind the allocation of what it writes
+        used = query.names(producer)
+        before = [k for k, each in enumerate(node.body) if _makes(each) & used - {array}]
+        before += [
+            k
+            for k, each in enumerate(node.body)
+            if (found := query.allocation(each)) and found.array == array
+        ]
+        return max(before, default=-1) + 1
+    return checked_position(edit, node, index)
+
+
+def checked_position(edit: Editor, node: ast.For, index: int) -> int:
+    """A position in a loop's body that a user gave.
+
+    Raises:
+        ScheduleError: when there is no such position.
+    """
+    if not 0 <= index <= len(node.body):
+        raise ScheduleError(
+            f"index={index} is no position in the body of this loop",
+            code="schedule.bad-index",
+            span=edit.span(node),
+            hints=[f"its body has positions 0 to {len(node.body)}; -1 is the last possible one"],
+        )
+    return index
+
+
+def _makes(statement: ast.stmt) -> set[str]:
+    """Arrays and scalars that a statement gives values to, its loop variables left out."""
+    variables = {h.variable for each in query.loops(statement) if (h := query.header(each))}
+    return set(query.written_arrays(statement)) | (query.names_written(statement) - variables)
 
 
 def statement_at(edit: Editor, position: int) -> ast.stmt:
@@ -88,7 +119,8 @@ def outside_nests(edit: Editor, stage: Stage, node: ast.For, *, before: bool) ->
     """The statements beside the nest of a loop that hold a stage, in order.
 
     Raises:
-        ScheduleError: when the stage is inside the loop, or on the wrong side of it.
+        ScheduleError: when the stage is inside the loop, on the wrong side of it, or not in a
+            block that holds the loop too.
     """
     chain: list[ast.stmt] = [*edit.place(node).parents, node]
     found: list[ast.stmt] = []
@@ -108,21 +140,36 @@ def outside_nests(edit: Editor, stage: Stage, node: ast.For, *, before: bool) ->
             depth += 1
         if not any(path[depth] is each for each in found):
             found.append(path[depth])
-    other = chain[len(edit.place(found[0]).parents)]
-    block = edit.place(found[0]).block
-    first = next(each for each in block if each is found[0] or each is other)
-    if (first is other) == before:
+    for each in found:
+        _check_side(edit, stage, chain, each, before=before)
+    return found
+
+
+def _check_side(
+    edit: Editor, stage: Stage, chain: Sequence[ast.stmt], nest: ast.stmt, *, before: bool
+) -> None:
+    place = edit.place(nest)
+    other = chain[len(place.parents)]
+    beside = [k for k, each in enumerate(place.block) if each is other]
+    if not beside:
+        raise ScheduleError(
+            f"{stage.name} is computed under another condition than this loop",
+            code="schedule.not-beside",
+            span=edit.span(nest),
+            hints=["both must stand in the same block of statements, or in loops of one"],
+        )
+    if (place.index > beside[0]) == before:
         side, primitive = ("after", "reverse_compute_at") if before else ("before", "compute_at")
         raise ScheduleError(
             f"{stage.name} is computed {side} this loop",
             code="schedule.wrong-direction",
-            span=edit.span(found[0]),
+            span=edit.span(nest),
             hints=[f'write `{primitive}("{stage.name}", ...)`'],
         )
-    return found
 
 
-def _reads(statement: ast.stmt, array: str) -> bool:
+def reads_cells(statement: ast.stmt, array: str) -> bool:
+    """Whether cells of an array are read below a statement, by ``+=`` too."""
     accessed = query.accesses(statement, array)
     return any(isinstance(each.ctx, ast.Load) for each in accessed) or any(
         isinstance(each, ast.AugAssign) and query.base_name(each.target) == array
@@ -130,11 +177,71 @@ def _reads(statement: ast.stmt, array: str) -> bool:
     )
 
 
+def _check_consumers(
+    edit: Editor, stage: Stage, node: ast.For, producers: Sequence[ast.stmt]
+) -> None:
+    """Refuse to move what nothing in the loop reads, or what is read elsewhere too."""
+    if not any(reads_cells(each, stage.array) for each in node.body):
+        raise _not_read(edit, stage, node)
+    other = _other_reader(edit, stage.array, node, producers)
+    if other is not None:
+        raise ScheduleError(
+            f"{stage.array} is read outside of this loop too, where it would be missing",
+            code="schedule.other-consumer",
+            span=edit.span(other),
+            label="read here",
+            hints=[
+                "choose a loop around all statements that read it, `merge` their loops first, "
+                "or compute_at the other consumer as well"
+            ],
+        )
+    for array in dict.fromkeys(a for each in producers for a in query.written_arrays(each)):
+        other = None if array == stage.array else _other_reader(edit, array, node, producers)
+        if other is not None:
+            raise ScheduleError(
+                f"the loops that compute {stage.name} compute {array} too, which is read outside "
+                "of this loop",
+                code="schedule.other-stage",
+                span=edit.span(other),
+                label="read here",
+                hints=["`distribute` them first, so that each array has loops of its own"],
+            )
+
+
+def _other_reader(
+    edit: Editor, array: str, node: ast.For, producers: Sequence[ast.stmt]
+) -> ast.stmt | None:
+    """The first statement outside of the loop and the producers that reads what these write."""
+    inside = {id(each) for body in (node, *producers) for each in query.statements(body)}
+    comes_again = bool(edit.place(producers[0]).loops)
+    is_behind = False
+    for statement in query.statements(edit.function):
+        is_behind = is_behind or statement is producers[0]
+        if id(statement) in inside or not (is_behind or comes_again):
+            continue
+        if not query.is_allocation(statement) and _reads_itself(statement, array):
+            return statement
+    return None
+
+
+def _reads_itself(statement: ast.stmt, array: str) -> bool:
+    """Whether a statement, without those inside it, reads cells of an array or all of it."""
+    if query.bodies(statement):
+        own = [each for each in ast.iter_child_nodes(statement) if isinstance(each, ast.expr)]
+        return any(array in query.names_read(each) for each in own)
+    if reads_cells(statement, array):
+        return True
+    named = [
+        each for each in ast.walk(statement) if isinstance(each, ast.Name) and each.id == array
+    ]
+    return len(named) > len(query.accesses(statement, array))
+
+
 def _not_read(edit: Editor, stage: Stage, node: ast.For) -> ScheduleError:
     readers = [
         header.variable
         for each in query.loops(edit.function)
-        if any(_reads(s, stage.array) for s in each.body) and (header := query.header(each))
+        if any(reads_cells(s, stage.array) for s in each.body) and (header := query.header(each))
     ]
     hints = [f"loops that read it: {', '.join(dict.fromkeys(readers))}"] if readers else []
     return ScheduleError(
@@ -143,22 +250,3 @@ def _not_read(edit: Editor, stage: Stage, node: ast.For) -> ScheduleError:
         span=edit.span(node),
         hints=hints,
     )
-
-
-def _check_other_readers(
-    edit: Editor, stage: Stage, node: ast.For, producers: Sequence[ast.stmt]
-) -> None:
-    inside = {id(each) for body in (node, *producers) for each in query.statements(body)}
-    for statement in query.statements(edit.function):
-        leaf = not query.bodies(statement)
-        if leaf and id(statement) not in inside and _reads(statement, stage.array):
-            raise ScheduleError(
-                f"{stage.array} is read outside of this loop too, where it would be missing",
-                code="schedule.other-consumer",
-                span=edit.span(statement),
-                label="read here",
-                hints=[
-                    "choose a loop around all statements that read it, `merge` their loops "
-                    "first, or compute_at the other consumer as well"
-                ],
-            )

@@ -11,7 +11,7 @@ from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.rewrites.reorder import nest_between
 from astile.rewrites.result import Editor, Rewritten, check_replaceable, range_call
-from astile.rewrites.split import trip_count, value_at
+from astile.rewrites.split import trip_count, trips_at_least_0, value_at
 
 
 def fuse(program: Program, loops: Sequence[int]) -> Rewritten:
@@ -44,6 +44,7 @@ def fuse(program: Program, loops: Sequence[int]) -> Rewritten:
     _check(edit, wanted)
     headers = [edit.header(each) for each in wanted]
     counts = [trip_count(each).expression() for each in headers]
+    total = _total(edit, wanted)
     variable = edit.fresh_name("_".join([each.variable for each in headers] + ["fused"]))
     values: dict[str, ast.expr] = {}
     rest: ast.expr = nodes.name(variable)
@@ -53,17 +54,24 @@ def fuse(program: Program, loops: Sequence[int]) -> Rewritten:
         values[header.variable] = value_at(header, affine.of(digit))
         if not outermost:
             rest = _binary(rest, ast.FloorDiv, count)
-    total = counts[0]
-    for count in counts[1:]:
-        total = affine.of(
-            nodes.binary(nodes.clone(total), ast.Mult, nodes.clone(count))
-        ).expression()
     body: list[ast.stmt] = [nodes.substitute(each, values) for each in wanted[-1].body]
     fused = edit.new_loop(variable, range_call(nodes.const(0), total), body, wanted[0])
     for loop, header in zip(wanted, headers, strict=True):
         edit.forget(loop, f"`fuse` made {variable} of {header.variable} and others")
     edit.replace(wanted[0], [fused])
     return edit.finish([fused])
+
+
+def _total(edit: Editor, wanted: Sequence[ast.For]) -> ast.expr:
+    """How often the fused loop runs: the product, where at most one factor may be below 0."""
+    sure = [trips_at_least_0(edit, each) for each in wanted]
+    unsure = [k for k, each in enumerate(wanted) if sure[k] != (trip_count(edit.header(each)))]
+    if len(unsure) == 1:
+        sure[unsure[0]] = trip_count(edit.header(wanted[unsure[0]]))
+    total = sure[0]
+    for count in sure[1:]:
+        total = affine.of(nodes.binary(total.expression(), ast.Mult, count.expression()))
+    return total.expression()
 
 
 def _binary(left: ast.expr, operator: type[ast.operator], right: ast.expr) -> ast.expr:

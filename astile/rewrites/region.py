@@ -3,53 +3,58 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from astile.analysis import affine, intervals
 from astile.analysis.affine import Affine
-from astile.analysis.context import Context
-from astile.analysis.footprint import AtMost, Side
+from astile.analysis.context import Contexts
+from astile.analysis.footprint import Access, AtMost, Side, accesses_inside
+from astile.analysis.statements import survey
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
-from astile.rewrites.result import Editor, is_guard, range_call
+from astile.ir.query import Header
+from astile.rewrites.collapse import collapsed
+from astile.rewrites.result import Editor, conditions, is_guard, range_call
+from astile.rewrites.split import trip_count, value_at
+
+#: The box of one array, side by side.
+Box = Sequence[Side | None]
 
 
 def at_most_in(edit: Editor, node: ast.For) -> AtMost:
     """Decides ``one <= other`` for forms over the loops around and including `node`."""
-    around = [*edit.place(node).loops, node]
-    ranges = intervals.ranges_of(around)
-    inner = node.body[0]
+    ranges = intervals.ranges_of([*edit.place(node).loops, node])
+    context = Contexts(edit.program).at(node.body[0])
+    known: dict[tuple[Affine, Affine], bool] = {}
 
     def at_most(one: Affine, other: Affine) -> bool:
         gap = other - one
         if gap.value is not None:
             return gap.value >= 0
-        if intervals.is_nonnegative(gap, ranges):
-            return True
-        condition = nodes.compare(one.expression(), ast.LtE, other.expression())
-        return bool(Context.at(edit.program, inner).implies(condition))
+        if (one, other) not in known:
+            known[one, other] = intervals.is_nonnegative(gap, ranges) or bool(
+                context.nonnegative(gap.expression())
+            )
+        return known[one, other]
 
     return at_most
 
 
-@dataclass
-class _Cut:
-    """How one loop of the spine is cut: its new header, and conditions on its old range."""
-
-    loop: ast.For
-    iterator: ast.expr
-    value: ast.expr | None
-    guards: list[ast.expr]
+def cuttable_loops(edit: Editor, nest: ast.stmt) -> set[int]:
+    """Identities of the loops of a nest that may run fewer iterations: not those inside a leaf."""
+    found = survey(edit.program)
+    leaves = {id(each.node) for each in found.leaves}
+    loops = [each for each in query.loops(nest) if found.place(each) and id(each) not in leaves]
+    return {identity for each in loops if (identity := nodes.loop_id(each)) is not None}
 
 
 def restricted_nest(
     edit: Editor,
     nest: ast.stmt,
-    array: str,
-    sides: Sequence[Side | None],
+    boxes: Mapping[str, Box],
     at: ast.For,
-    beside: Sequence[ast.stmt],
+    at_most: AtMost,
     *,
     writes: bool,
 ) -> ast.stmt:
@@ -57,189 +62,243 @@ def restricted_nest(
 
     Args:
         edit: the program that is edited.
-        nest: the producer's nest.
-        array: the array that the box is of.
-        sides: the box, in terms of the loops around and including `at`.
-        at: the loop into which the copy goes.
-        beside: statements beside which it will stand; its names do not clash with theirs.
+        nest: the producer's or consumer's nest.
+        boxes: array -> box, in terms of the loops around and including `at`. For a consumer of
+            several arrays the last one decides, and others whose box has the same sides.
+        at: the loop into whose body the copy goes.
+        at_most: decides which of two forms over those loops is the smaller one.
         writes: whether to run each iteration that writes a cell of the box (a producer), or
             each whose last read is a cell of the box (a consumer).
+
+    Raises:
+        ScheduleError: when a loop of the nest is bound, or there is none.
     """
-    taken = {edit.header(each).variable for each in (*edit.place(at).loops, at)}
-    taken |= {name for each in beside for name in query.names(each)}
-    clashing = sorted(query.names_written(nest) & taken)
-    nest = nodes.rename(nest, {name: edit.fresh_name(name) for name in clashing})
-    spine, guards, body = _spine(nest)
-    body, spine = _collapsed(edit, spine, guards, body, _touching(body, array, writes))
-    cuts = [
-        _cut(edit, each, spine, _touching(body, array, writes), sides, writes=writes)
-        for each in spine
-    ]
-    return _assembled(edit, nest, cuts, guards, body)
+    cuttable = cuttable_loops(edit, nest)
+    _check_movable(edit, nest)
+    nest = nodes.rename(nest, _other_names(edit, nest, at))
+    array = list(boxes)[-1]
+    nest = collapsed(edit, nest, array, cuttable, writes=writes)
+    cutter = _Cutter(edit, boxes, at_most, cuttable, writes)
+    [made] = cutter.block([nest], [])
+    return made
 
 
-def _spine(nest: ast.stmt) -> tuple[list[ast.For], list[ast.expr], list[ast.stmt]]:
-    """The loops that stand alone in each other, the guards between them, the body inside."""
-    spine: list[ast.For] = []
-    guards: list[ast.expr] = []
-    body: list[ast.stmt] = [nest]
-    while (only := query.only_statement(body)) is not None:
-        if isinstance(only, ast.For) and query.header(only) is not None:
-            spine.append(only)
-        elif is_guard(only) and isinstance(only, ast.If):
-            guards.append(only.test)
-        else:
-            break
-        body = only.body
-    return spine, guards, body
-
-
-def _collapsed(
-    edit: Editor,
-    spine: list[ast.For],
-    guards: list[ast.expr],
-    body: list[ast.stmt],
-    writes: Sequence[ast.Subscript],
-) -> tuple[list[ast.stmt], list[ast.For]]:
-    """Undo splits: loops that only occur as ``i_0 * 16 + i_1`` become one loop over it.
-
-    With ``i_0 := 0`` and the range of ``i_1`` widened to that of the sum, the text that names
-    only the sum keeps its meaning.
-    """
-    loops = list(spine)
-    for access in writes[:1]:
-        for index in query.indices(access):
-            form = affine.of(index)
-            digits = [each for each in loops if form.coefficient(edit.header(each).variable)]
-            if len(digits) < 2:
-                continue
-            digits.sort(key=lambda each: -abs(form.coefficient(edit.header(each).variable)))
-            if not _is_mixed_radix(edit, form, digits):
-                continue
-            last = digits[-1]
-            total = affine.constant(0)
-            for each in digits:
-                header = edit.header(each)
-                stop = affine.of(header.stop) - 1
-                total = total + stop * form.coefficient(header.variable)
-            values: dict[str, ast.expr] = {
-                edit.header(each).variable: nodes.const(0) for each in digits[:-1]
-            }
-            body = [nodes.substitute(each, values) for each in body]
-            guards[:] = [nodes.substitute(each, values) for each in guards]
-            merged = edit.new_loop(
-                edit.header(last).variable,
-                range_call(nodes.const(0), (total + 1).expression()),
-                [],
-                last,
-            )
-            loops = [merged if each is last else each for each in loops if each not in digits[:-1]]
-    return body, loops
-
-
-def _is_mixed_radix(edit: Editor, form: Affine, digits: Sequence[ast.For]) -> bool:
-    scale = 1
-    for each in reversed(digits):
-        header = edit.header(each)
-        if form.coefficient(header.variable) != scale or not query.is_constant(header.start, 0):
-            return False
-        length = query.integer(header.stop)
-        if each is not digits[0]:
-            if length is None:
-                return False
-            scale *= length
-    return True
-
-
-def _touching(body: Sequence[ast.stmt], array: str, writes: bool) -> list[ast.Subscript]:
-    kind = ast.Store if writes else ast.Load
-    return [each for s in body for each in query.accesses(s, array) if isinstance(each.ctx, kind)]
-
-
-def _cut(
-    edit: Editor,
-    loop: ast.For,
-    spine: Sequence[ast.For],
-    accesses: Sequence[ast.Subscript],
-    sides: Sequence[Side | None],
-    *,
-    writes: bool,
-) -> _Cut:
-    """How to cut one loop, by the axis of the array that its variable runs along."""
-    header = edit.header(loop)
-    whole = _Cut(loop, nodes.clone(loop.iter), None, [])
-    if header.kind != "range":
-        whole.iterator = range_call(header.start, header.stop, header.step)
-    along = {
-        (axis, affine.of(index))
-        for access in accesses
-        for axis, index in enumerate(query.indices(access))
-        if affine.of(index).coefficient(header.variable)
-    }
-    axes = {axis for axis, _ in along}
-    linear = {Affine(form.terms) for _, form in along}
-    if len(axes) != 1 or len(linear) != 1 or not query.is_constant(header.step, 1):
-        return whole
-    side = sides[next(iter(axes))] if max(axes) < len(sides) else None
-    form = next(iter(linear))
-    others = {edit.header(each).variable for each in spine if each is not loop}
-    if side is None or form.without(header.variable).names() & others:
-        return whole
-    constants = [each.constant for _, each in along]
-    # a consumer runs when its greatest index was written, a producer when any index is needed
-    least = min(constants) if writes else max(constants)
-    first = side.first - form.without(header.variable) - max(constants)
-    last = side.last - form.without(header.variable) - least
-    return _solved(edit, loop, whole, form.coefficient(header.variable), first, last)
-
-
-def _solved(
-    edit: Editor, loop: ast.For, whole: _Cut, coefficient: int, first: Affine, last: Affine
-) -> _Cut:
-    """Solve ``first <= coefficient * v <= last`` for the loop's variable ``v``."""
-    header = edit.header(loop)
-    if coefficient < 0:
-        first, last, coefficient = -last, -first, -coefficient
-    low = affine.floor_div(first + (coefficient - 1), coefficient)
-    high = affine.floor_div(last, coefficient)
-    extent = affine.floor_div(last - first, coefficient) + 1
-    start, stop = affine.of(header.start), affine.of(header.stop)
-    if low == start and high + 1 == stop:
-        return whole
-    if extent.value is not None:
-        value = low + affine.variable(header.variable)
-        iterator = range_call(nodes.const(0), extent.expression())
-    else:
-        value = affine.variable(header.variable)
-        iterator = range_call(low.expression(), (high + 1).expression())
-    guards: list[ast.expr] = [
-        nodes.compare(start.expression(), ast.LtE, value.expression()),
-        nodes.compare(value.expression(), ast.Lt, stop.expression()),
-    ]
-    return _Cut(loop, iterator, value.expression(), guards)
-
-
-def _assembled(
-    edit: Editor,
-    nest: ast.stmt,
-    cuts: Sequence[_Cut],
-    guards: Sequence[ast.expr],
-    body: Sequence[ast.stmt],
-) -> ast.stmt:
-    values = {edit.header(c.loop).variable: c.value for c in cuts if c.value is not None}
-    inside: list[ast.stmt] = [nodes.substitute(each, values) for each in body]
-    conditions = [nodes.substitute(each, values) for each in guards]
-    conditions += [each for cut in cuts for each in cut.guards]
-    if conditions:
-        inside = [nodes.if_then(nodes.conjunction(conditions), inside)]
-    for cut in reversed(cuts):
-        variable = edit.header(cut.loop).variable
-        outer = {name: value for name, value in values.items() if name != variable}
-        loop = edit.new_loop(variable, nodes.substitute(cut.iterator, outer), inside, cut.loop)
-        edit.forget(cut.loop, f"it was moved, as the loop over {variable}")
-        inside = [loop]
-    if not cuts:
+def _check_movable(edit: Editor, nest: ast.stmt) -> None:
+    loops = query.loops(nest)
+    if not loops:
         raise ScheduleError(
             "this stage is not computed in a loop", code="schedule.no-loop", span=edit.span(nest)
         )
-    return inside[0]
+    for each in loops:
+        header = query.header(each)
+        if header is not None and (header.is_bound or header.kind == "parallel"):
+            raise ScheduleError(
+                f"{header.variable} is already {header.kind}",
+                code="schedule.already-bound",
+                span=edit.span(each),
+                hints=["interleave the stages first, then bind the loops"],
+            )
+
+
+def _other_names(edit: Editor, nest: ast.stmt, at: ast.For) -> dict[str, str]:
+    """New names for what the nest assigns and the statements around its new place use."""
+    around = (*edit.place(at).loops, at)
+    taken = {name for each in around for name in query.names_written(each.target)}
+    inside: set[str] = set()
+    flowing: set[str] = set()
+    for each in at.body:
+        inside |= query.names(each)
+        flowing |= query.names_read(each)
+    flowing -= {name for each in at.body for name in query.names_written(each)}
+    clashing = query.names_written(nest) & (taken | inside) - (flowing - taken)
+    return {name: edit.fresh_name(name) for name in sorted(clashing)}
+
+
+@dataclass(frozen=True)
+class _Solution:
+    """How one loop runs: its new range, the old variable's value, and conditions on it."""
+
+    iterator: ast.expr
+    value: ast.expr
+    guards: tuple[ast.expr, ...]
+
+
+@dataclass(frozen=True)
+class _Window:
+    """``first <= coefficient * variable <= last``."""
+
+    coefficient: int
+    first: Affine
+    last: Affine
+
+
+class _Cutter:
+    """Cuts all loops of a nest, outermost first."""
+
+    def __init__(
+        self,
+        edit: Editor,
+        boxes: Mapping[str, Box],
+        at_most: AtMost,
+        cuttable: set[int],
+        writes: bool,
+    ) -> None:
+        self.edit, self.boxes, self.at_most = edit, boxes, at_most
+        self.cuttable, self.writes = cuttable, writes
+
+    def block(self, body: Sequence[ast.stmt], pending: list[ast.expr]) -> list[ast.stmt]:
+        """Statements with their loops cut; `pending` are guards that go as far inside as they can.
+
+        Guards meet below the loops that are cut, so that these stay next to each other.
+        """
+        only = query.only_statement(body)
+        if isinstance(only, ast.If) and is_guard(only):
+            return self.block(only.body, [*pending, *conditions(only)])
+        if isinstance(only, ast.For) and not _names(pending) & query.names_written(only):
+            solution = self._solution(only)
+            if solution is not None:
+                return [self._cut(only, solution, pending)]
+        inside = [self.statement(each) for each in body]
+        return [nodes.if_then(nodes.conjunction(pending), inside)] if pending else inside
+
+    def statement(self, statement: ast.stmt) -> ast.stmt:
+        """One statement, with the loops inside it cut."""
+        if isinstance(statement, ast.For):
+            if nodes.loop_id(statement) not in self.cuttable:
+                return statement
+            solution = self._solution(statement)
+            if solution is not None:
+                return self._cut(statement, solution, [])
+            return self._kept(statement)
+        if isinstance(statement, ast.If):
+            statement.body = self.block(statement.body, [])
+            if statement.orelse:
+                statement.orelse = self.block(statement.orelse, [])
+        return statement
+
+    def _kept(self, loop: ast.For) -> ast.For:
+        """A loop that runs all its iterations."""
+        loop.body = self.block(loop.body, [])
+        return loop
+
+    def _cut(self, loop: ast.For, solution: _Solution, pending: Sequence[ast.expr]) -> ast.For:
+        header = self.edit.header(loop)
+        values = {header.variable: solution.value}
+        body: list[ast.stmt] = [nodes.substitute(each, values) for each in loop.body]
+        inside = self.block(body, [*pending, *solution.guards])
+        self.edit.forget(loop, f"it was moved, as the loop over {header.variable}")
+        return self.edit.new_loop(header.variable, solution.iterator, inside, loop)
+
+    def _solution(self, loop: ast.For) -> _Solution | None:
+        header = query.header(loop)
+        if header is None or nodes.loop_id(loop) not in self.cuttable:
+            return None
+        step = query.integer(header.step)
+        window = self._window(loop, header)
+        if not step or window is None:
+            return None
+        if step == 1:
+            start, stop, window = affine.of(header.start), affine.of(header.stop), window
+            return self._solved(header, start, stop, window, lambda trip: trip.expression())
+        # a loop in steps is one over trips from 0
+        offset = affine.of(header.start) * window.coefficient
+        first, last = window.first - offset, window.last - offset
+        window = _Window(window.coefficient * step, first, last)
+        stop = trip_count(header)
+        zero = affine.constant(0)
+        return self._solved(header, zero, stop, window, lambda trip: value_at(header, trip))
+
+    def _window(self, loop: ast.For, header: Header) -> _Window | None:
+        """The values of a loop variable with which the box is touched, by the first axis known."""
+        array, box = list(self.boxes.items())[-1]
+        for axis, side in enumerate(box):
+            if side is None:
+                continue
+            names = [
+                each
+                for each, other in self.boxes.items()
+                if each == array or (axis < len(other) and other[axis] == side)
+            ]
+            found = [a for each in names for a in accesses_inside(loop.body, each)]
+            touching = [e for e in found if (e.is_written if self.writes else e.is_read)]
+            window = self._along(header.variable, touching, axis, side)
+            if window is not None:
+                return window
+        return None
+
+    def _along(
+        self, variable: str, touching: Sequence[Access], axis: int, side: Side
+    ) -> _Window | None:
+        least: Affine | None = None
+        most: Affine | None = None
+        coefficients = set()
+        for each in touching:
+            form = affine.of(query.indices(each.node)[axis])
+            coefficients.add(form.coefficient(variable))
+            rest = form.without(variable)
+            inner = {one.variable for one in each.inner}
+            low, high = intervals.lowest(rest, each.inner), intervals.highest(rest, each.inner)
+            if rest.mentions(variable) or (low.names() | high.names()) & inner:
+                return None
+            least = low if least is None else _extreme(least, low, least=True)
+            most = high if most is None else _extreme(most, high, least=False)
+            if least is None or most is None:
+                return None
+        if least is None or most is None or len(coefficients) != 1 or 0 in coefficients:
+            return None
+        # a consumer runs when its greatest index was written, a producer when any is needed
+        reach = least if self.writes else most
+        return _Window(coefficients.pop(), side.first - most, side.last - reach)
+
+    def _solved(
+        self,
+        header: Header,
+        start: Affine,
+        stop: Affine,
+        window: _Window,
+        value_of: Callable[[Affine], ast.expr],
+    ) -> _Solution | None:
+        """The trips from `start` to `stop` inside a window; None when that is all of them."""
+        coefficient, first, last = window.coefficient, window.first, window.last
+        if coefficient < 0:
+            coefficient, first, last = -coefficient, -last, -first
+        low = affine.floor_div(first + (coefficient - 1), coefficient)
+        high = affine.floor_div(last, coefficient)
+        from_start, to_stop = self.at_most(low, start), self.at_most(stop - 1, high)
+        if from_start and to_stop:
+            return None
+        extent = affine.floor_div(last - first, coefficient) + 1
+        if extent.value is None or extent.value < 1:
+            begin = self._greater(start, low)
+            end = -self._greater(-stop, -high - 1)
+            kind = "range" if header.kind == "unroll" else header.kind
+            iterator = range_call(begin.expression(), end.expression(), kind=kind)
+            return _Solution(iterator, value_of(affine.variable(header.variable)), ())
+        trip = low + affine.variable(header.variable)
+        guards: list[ast.expr] = []
+        if not self.at_most(start, low):
+            guards.append(nodes.compare(start.expression(), ast.LtE, trip.expression()))
+        if coefficient > 1:
+            guards.append(nodes.compare(trip.expression(), ast.LtE, high.expression()))
+        guards.append(nodes.compare(trip.expression(), ast.Lt, stop.expression()))
+        iterator = range_call(nodes.const(0), extent.expression(), kind=header.kind)
+        return _Solution(iterator, value_of(trip), tuple(guards))
+
+    def _greater(self, one: Affine, other: Affine) -> Affine:
+        if self.at_most(one, other):
+            return other
+        if self.at_most(other, one):
+            return one
+        return affine.atom(nodes.call("max", [one.expression(), other.expression()]))
+
+
+def _names(expressions: Sequence[ast.expr]) -> set[str]:
+    return set().union(*(query.names(each) for each in expressions))
+
+
+def _extreme(one: Affine, other: Affine, *, least: bool) -> Affine | None:
+    """The lesser or greater of two forms that differ by a number, else None."""
+    gap = (other - one).value
+    if gap is None:
+        return None
+    return other if (gap < 0) == least and gap else one

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from astile.analysis.statements import leaves_early
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
@@ -39,6 +40,7 @@ class Editor:
         self._next_loop = program.next_loop
         self._gone = dict(program.gone)
         self._names: set[str] = set()
+        self._imports = dict(program.imports)
 
     @property
     def function(self) -> ast.FunctionDef:
@@ -61,7 +63,7 @@ class Editor:
         """The header of a loop.
 
         Raises:
-            ScheduleError: when the loop does not count over a range.
+            ScheduleError: when the loop does not count over a range from end to end.
         """
         found = query.header(loop)
         if found is None:
@@ -70,6 +72,14 @@ class Editor:
                 code="schedule.not-counted",
                 span=self.span(loop),
                 hints=["write it as `for i in range(...)`"],
+            )
+        if loop.orelse or leaves_early(loop.body):
+            word = "has an else" if loop.orelse else "may be left early"
+            raise ScheduleError(
+                f"the loop over {found.variable} {word}, so its iterations must stay together",
+                code="schedule.not-counted",
+                span=self.span(loop.orelse[0] if loop.orelse else loop),
+                hints=["write it without break, continue, return and else"],
             )
         return found
 
@@ -88,6 +98,15 @@ class Editor:
         result = self.program.fresh_name(wanted, self._names)
         self._names.add(result)
         return result
+
+    def numpy(self, attribute: str) -> ast.expr:
+        """``np.attribute``, by the name that the program has for NumPy."""
+        for name, path in self._imports.items():
+            if path == "numpy":
+                return nodes.attribute(name, attribute)
+        name = self.fresh_name("np")
+        self._imports[name] = "numpy"
+        return nodes.attribute(name, attribute)
 
     def new_loop(
         self,
@@ -121,7 +140,9 @@ class Editor:
 
     def finish(self, loops: Iterable[ast.For] = ()) -> Rewritten:
         """The edited program, with the identities of the loops to hand to the user."""
-        program = replace(self.program, next_loop=self._next_loop, gone=self._gone)
+        program = replace(
+            self.program, next_loop=self._next_loop, gone=self._gone, imports=self._imports
+        )
         identities = tuple(
             identity for each in loops if (identity := nodes.loop_id(each)) is not None
         )
@@ -157,25 +178,31 @@ def conditions(statement: ast.If) -> list[ast.expr]:
 
 
 def check_replaceable(edit: Editor, loop: ast.For, header: Header) -> None:
-    """Refuse to replace a loop variable that the body assigns, or that is read after the loop.
+    """Refuse to replace a loop variable whose values the new text could not give.
 
     Raises:
-        ScheduleError: showing the place.
+        ScheduleError: when the body assigns the variable or changes what the range is made of,
+            or the variable is read after the loop; showing the place.
     """
     variable = header.variable
+    bounds = query.names(header.start) | query.names(header.stop) | query.names(header.step)
     for statement in loop.body:
         for child in query.preorder(statement):
-            if (
-                isinstance(child, ast.Name)
-                and child.id == variable
-                and not isinstance(child.ctx, ast.Load)
-            ):
+            if not isinstance(child, ast.Name) or isinstance(child.ctx, ast.Load):
+                continue
+            if child.id == variable:
                 raise ScheduleError(
                     f"the body of the loop over {variable} assigns {variable} itself",
                     code="schedule.variable-assigned",
                     span=edit.span(child),
                     hints=["use another name inside the loop"],
                 )
+            if child.id in bounds:
+                raise _changed_bounds(edit, variable, child.id, child)
+        for access in query.accesses(statement):
+            base = query.base_name(access)
+            if isinstance(access.ctx, ast.Store) and base in bounds and _is_data(header, base):
+                raise _changed_bounds(edit, variable, str(base), access)
     outside = _read_outside(edit.function.body, variable)
     if outside is not None:
         raise ScheduleError(
@@ -184,6 +211,20 @@ def check_replaceable(edit: Editor, loop: ast.For, header: Header) -> None:
             span=edit.span(outside),
             hints=["store the value in a variable of its own inside the loop"],
         )
+
+
+def _is_data(header: Header, array: str) -> bool:
+    """Whether cells of an array decide the range, and not its shape alone."""
+    return any(query.accesses(each, array) for each in (header.start, header.stop, header.step))
+
+
+def _changed_bounds(edit: Editor, variable: str, name: str, node: ast.AST) -> ScheduleError:
+    return ScheduleError(
+        f"the body of the loop over {variable} changes {name}, which its range is made of",
+        code="schedule.bad-bounds",
+        span=edit.span(node),
+        hints=["put the bounds into names of their own before the loop"],
+    )
 
 
 def _read_outside(body: Sequence[ast.stmt], variable: str) -> ast.Name | None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from astile.analysis import footprint
+from astile.analysis.footprint import AtMost
 from astile.errors import ScheduleError
 from astile.ir import query
 from astile.ir.program import Program
 from astile.ir.stages import Stage
-from astile.rewrites.compute_at import outside_nests
-from astile.rewrites.region import at_most_in, restricted_nest
+from astile.rewrites.compute_at import checked_position, outside_nests, reads_cells
+from astile.rewrites.region import Box, at_most_in, restricted_nest
 from astile.rewrites.result import Editor, Rewritten
 
 
@@ -50,7 +52,7 @@ def reverse_compute_at(program: Program, stage: Stage, loop: int, index: int = -
     edit.header(node)
     consumers = outside_nests(edit, stage, node, before=False)
     produced = query.written_arrays(node)
-    read = [each for each in produced if any(_reads(c, each) for c in consumers)]
+    read = [each for each in produced if any(reads_cells(c, each) for c in consumers)]
     if not read:
         raise ScheduleError(
             f"{stage.name} reads nothing that this loop writes",
@@ -58,28 +60,31 @@ def reverse_compute_at(program: Program, stage: Stage, loop: int, index: int = -
             span=edit.span(node),
             hints=[f"the loop writes {', '.join(produced) or 'no array'}"],
         )
-    array = read[-1]
-    hidden = {name for each in node.body for name in query.names_written(each)}
-    writes = [
-        each
-        for each in footprint.accesses_inside(node.body, array)
-        if isinstance(each.node.ctx, ast.Store)
-    ]
-    sides = footprint.box(writes, at_most_in(edit, node), hidden)
-    last_writer = max(k for k, each in enumerate(node.body) if array in query.written_arrays(each))
-    position = {-1: len(node.body), -2: last_writer + 1}.get(index, index)
-    if not 0 <= position <= len(node.body):
-        raise ScheduleError(
-            f"index={index} is no position in the body of this loop", code="schedule.bad-index"
-        )
+    at_most = at_most_in(edit, node)
+    boxes = {each: _written_box(node, each, at_most) for each in read}
+    position = _position(edit, node, read, index)
     holder = edit.place(consumers[0]).block
     made: list[ast.stmt] = []
-    for each in consumers:
-        made.append(restricted_nest(edit, each, array, sides, node, node.body, writes=False))
-        del holder[next(k for k, other in enumerate(holder) if other is each)]
-    node.body[position:position] = made
+    for consumer in consumers:
+        nest = restricted_nest(edit, consumer, boxes, node, at_most, writes=False)
+        del holder[next(k for k, other in enumerate(holder) if other is consumer)]
+        node.body.insert(position + len(made), nest)
+        made.append(nest)
     return edit.finish([each for nest in made for each in query.loops(nest)])
 
 
-def _reads(statement: ast.stmt, array: str) -> bool:
-    return any(isinstance(each.ctx, ast.Load) for each in query.accesses(statement, array))
+def _written_box(node: ast.For, array: str, at_most: AtMost) -> Box:
+    hidden = {name for each in node.body for name in query.names_written(each)}
+    accesses = footprint.accesses_inside(node.body, array)
+    return footprint.box([each for each in accesses if each.is_written], at_most, hidden)
+
+
+def _position(edit: Editor, node: ast.For, read: Sequence[str], index: int) -> int:
+    if index == -1:
+        return len(node.body)
+    if index == -2:
+        writers = [
+            k for k, each in enumerate(node.body) if set(read) & set(query.written_arrays(each))
+        ]
+        return max(writers) + 1
+    return checked_position(edit, node, index)

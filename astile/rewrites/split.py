@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import keyword
+import operator
 from collections.abc import Sequence
 from math import prod
 
@@ -55,6 +58,7 @@ def split(
     edit = Editor(program)
     node = edit.loop(loop)
     header = edit.header(node)
+    factors = _integers(factors)
     _check(edit, node, header, factors, names, tail)
     check_replaceable(edit, node, header)
     variables = (
@@ -77,17 +81,33 @@ def split(
 
 
 def trip_count(header: Header) -> Affine:
-    """How often a loop runs, when it runs at all: the number of values of its range."""
+    """How often a loop runs: the number of values of its range, or not above 0 for none."""
     step = query.integer(header.step)
     assert step
     start, stop = affine.of(header.start), affine.of(header.stop)
-    if step > 0:
-        return affine.floor_div(stop - start + (step - 1), step)
-    return affine.floor_div(start - stop + (-step - 1), -step)
+    distance = stop - start if step > 0 else start - stop
+    count = affine.floor_div(distance + (abs(step) - 1), abs(step))
+    return affine.constant(0) if count.value is not None and count.value < 0 else count
+
+
+def trips_at_least_0(edit: Editor, loop: ast.For) -> Affine:
+    """How often a loop runs, never below 0; for use before the loop or inside of it."""
+    count = trip_count(edit.header(loop))
+    if count.value is not None or Context.at(edit.program, loop).nonnegative(count.expression()):
+        return count
+    return affine.atom(nodes.call("max", [nodes.const(0), count.expression()]))
 
 
 def _given(factors: Sequence[int | None]) -> list[int]:
     return [each for each in factors if each is not None]
+
+
+def _integers(factors: Sequence[int | None]) -> list[int | None]:
+    """The factors with NumPy's integers as Python's own; what is no integer stays."""
+    return [
+        operator.index(each) if hasattr(each, "__index__") and not isinstance(each, bool) else each
+        for each in factors
+    ]
 
 
 def _check(
@@ -148,10 +168,15 @@ def check_names(edit: Editor, names: Sequence[str], count: int) -> None:
             f"{count} different names are needed, got {list(names)!r}", code="schedule.bad-name"
         )
     for each in names:
-        if not isinstance(each, str) or not each.isidentifier() or edit.fresh_name(each) != each:
+        is_plain = isinstance(each, str) and each.isidentifier() and each.isascii()
+        if not is_plain or keyword.iskeyword(each) or hasattr(builtins, each):
             raise ScheduleError(
-                f"the name {each!r} cannot be used: it is taken or no identifier",
+                f"the name {each!r} cannot be used: it is no plain identifier, or Python's own",
                 code="schedule.bad-name",
+            )
+        if edit.fresh_name(each) != each:
+            raise ScheduleError(
+                f"the name {each!r} cannot be used: it is taken", code="schedule.bad-name"
             )
 
 
@@ -221,18 +246,19 @@ def _nest(
     *,
     guarded: bool,
 ) -> tuple[list[ast.For], ast.For]:
+    """The new loops over the body, and the outermost of them."""
     trip = affine.constant(0)
     for variable, extent in zip(variables, extents, strict=True):
-        length = affine.of(extent).value
         # the first extent scales nothing, so that it may be symbolic
-        trip = (trip * (length or 1) if trip.terms else trip) + affine.variable(variable)
+        trip = affine.of(nodes.binary(trip.expression(), ast.Mult, extent))
+        trip = trip + affine.variable(variable)
     value = value_at(header, trip)
     body: list[ast.stmt] = [nodes.substitute(each, {header.variable: value}) for each in node.body]
     if guarded:
         step = query.integer(header.step)
         assert step
-        operator = ast.Lt if step > 0 else ast.Gt
-        body = [nodes.if_then(nodes.compare(value, operator, nodes.clone(header.stop)), body)]
+        comparison = ast.Lt if step > 0 else ast.Gt
+        body = [nodes.if_then(nodes.compare(value, comparison, nodes.clone(header.stop)), body)]
     loops: list[ast.For] = []
     for variable, extent in reversed(list(zip(variables, extents, strict=True))):
         iterator = range_call(nodes.const(0), extent)
@@ -243,8 +269,8 @@ def _nest(
 def _tail_loop(edit: Editor, node: ast.For, header: Header, count: Affine, inner: int) -> ast.For:
     """The loop over what the main nest leaves, under the variable's own name."""
     done = affine.floor_div(count, inner) * inner
-    runs = nodes.compare(count.expression(), ast.GtE, nodes.const(0))
-    if not Context.at(edit.program, node).implies(runs):  # else n // 16 * 16 may be below 0
+    if not Context.at(edit.program, node).nonnegative(count.expression()):
+        # n // 16 * 16 may be below 0
         done = affine.atom(nodes.call("max", [nodes.const(0), done.expression()]))
     body = nodes.clone_body(node.body)
     edit.renumber(body)
