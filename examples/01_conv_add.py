@@ -46,7 +46,7 @@ for step in s.steps:
     print(f"\n# After s.{step.call}:\n\n{step.source}")
 print(f"\n# The same as CUDA kernel:\n\n{s.source('cuda')}")
 
-photo = image.imread(cbook.get_sample_data("grace_hopper.jpg"))[120:346, 150:376]
+photo = image.imread(cbook.get_sample_data("grace_hopper.jpg", asfileobj=False))[120:346, 150:376]
 x = (photo.mean(axis=2) / 255).astype(np.float32)
 w = np.array([[0, -1, 0], [-1, 4, -1], [0, -1, 0]], np.float32)
 bias, out, small = x[1:-1, 1:-1].copy(), np.zeros((224, 224), "f4"), np.zeros((40, 40), "f4")

@@ -49,7 +49,7 @@ def write_output(program, printed):
             path.write_text(new, encoding="utf-8")
 
 
-@pytest.mark.parametrize(("program", "output"), programs())
+@pytest.mark.parametrize(("program", "output"), list(programs()))
 def test_python_runs_and_prints_what_is_shown(program, output, tmp_path, is_update):
     script = tmp_path / "shown.py"
     script.write_text(program, encoding="utf-8")

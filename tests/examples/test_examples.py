@@ -29,7 +29,7 @@ def run(tmp_path):
             check=False,
             timeout=120,
         )
-        assert found.returncode == 0, found.stderr
+        assert (found.returncode, found.stderr) == (0, "")
         return found.stdout
 
     return run_example
