@@ -435,6 +435,18 @@ def test_wrong_arguments_are_refused_before_anything_runs():
         shift_kernel(np.zeros(3), np.broadcast_to(0.0, 3))
 
 
+def test_index_out_of_bounds_is_refused_before_anything_runs():
+    kernel = from_source("def fill(a, n):\n    for i in range(n):\n        a[i] = 1.0\n", i=4)
+    a = np.zeros(3)
+    with pytest.raises(ArgumentError) as caught:
+        kernel(a, 4)
+    assert "a[i] leaves a: along axis 0, of length 3" in str(caught.value)
+    assert "<source>:3:9" in str(caught.value)
+    assert not a.any()
+    kernel(a, 3)
+    assert a.all()
+
+
 def test_check_of_overlapping_arrays_is_refused():
     a = np.zeros(5)
     with pytest.raises(ArgumentError, match="runs the original loops"):
