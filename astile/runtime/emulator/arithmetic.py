@@ -124,11 +124,9 @@ class Arithmetic(ast.NodeTransformer):
         """``left op right`` of operands that are rewritten already, with their types before."""
         result = binary(operator, first, second)
         is_power = isinstance(operator, ast.Pow) and isinstance(right, ast.Constant)
-        if isinstance(result, Real) and not (is_power and isinstance(first, Real)):
+        if not (is_power and isinstance(first, Real)):
             left = self.coerced(left, first, result)
             right = self.coerced(right, second, result)
-        elif isinstance(result, Integer):
-            left, right = self._number(left, first), self._number(right, second)
         made = nodes.binary(left, type(operator), right)
         first, second = as_integer(first), as_integer(second)
         if isinstance(first, Integer) and isinstance(second, Integer):
@@ -136,7 +134,13 @@ class Arithmetic(ast.NodeTransformer):
         return made
 
     def coerced(self, node: ast.expr, kind: Type, wanted: Type) -> ast.expr:
-        """A value of one type as one of a wider real type; otherwise as it is."""
+        """A value of one type as one of another that it was found to become."""
+        if isinstance(wanted, Integer) and isinstance(kind, Boolean):
+            return nodes.call(self.bind(int), [node])  # NumPy's booleans are no numbers
+        if isinstance(wanted, Integer) and isinstance(kind, Integer):
+            if wanted.signed and not kind.signed and kind.bits > 63:
+                return nodes.call(self.bind(caster(np.dtype(np.int64))), [node])
+            return node
         if not isinstance(wanted, Real) or not isinstance(kind, (Boolean, Integer, Real)):
             return node
         if isinstance(kind, Real) and kind.bits >= wanted.bits:
@@ -146,17 +150,14 @@ class Arithmetic(ast.NodeTransformer):
             return self.bind(scalar(node.value), (scalar, float(node.value).hex()))
         return nodes.call(self.bind(scalar), [node])
 
-    def _number(self, node: ast.expr, kind: Type) -> ast.expr:
-        """A boolean as an integer; NumPy's own are no numbers."""
-        return nodes.call(self.bind(int), [node]) if isinstance(kind, Boolean) else node
-
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         """Negation and complement of an unsigned number are unsigned, and of its width."""
         kind = self.inference.of(node.operand)
         node.operand = self.visit(node.operand)
         if isinstance(node.op, (ast.USub, ast.UAdd)):
-            node.operand = self._number(node.operand, kind)
-        if isinstance(kind, Integer) and not (kind.signed or isinstance(node.op, ast.Not)):
+            node.operand = self.coerced(node.operand, kind, as_integer(kind))
+        wraps = isinstance(node.op, (ast.USub, ast.Invert))
+        if wraps and isinstance(kind, Integer) and not kind.signed:
             return _wrapped(node, kind.width)
         return node
 
