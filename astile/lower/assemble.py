@@ -95,13 +95,6 @@ def function(
     name: str, parameters: Sequence[str], body: Sequence[ast.stmt], decorator: ast.expr
 ) -> ast.FunctionDef:
     """``@decorator def name(parameters): body``."""
-    arguments = ast.arguments([], [ast.arg(each) for each in parameters], None, [], [], None, [])
-    made = ast.FunctionDef(name, arguments, list(body), [decorator])
-    return with_type_parameters(made)
-
-
-def with_type_parameters(made: ast.FunctionDef) -> ast.FunctionDef:
-    """The same node with the empty list of type parameters that Python 3.12 wants."""
-    if "type_params" in ast.FunctionDef._fields:
-        made.type_params = []  # type: ignore[attr-defined,unused-ignore]
+    made = nodes.function(name, parameters, body)
+    made.decorator_list = [decorator]
     return made

@@ -116,7 +116,7 @@ def conjuncts(condition: ast.expr) -> list[ast.expr]:
     if isinstance(condition, ast.Compare) and len(condition.ops) > 1:
         sides = [condition.left, *condition.comparators]
         return [
-            ast.Compare(nodes.clone(left), [type(operator)()], [nodes.clone(right)])
+            nodes.compare(nodes.clone(left), type(operator), nodes.clone(right))
             for left, operator, right in zip(sides, condition.ops, sides[1:], strict=False)
         ]
     return [condition]

@@ -248,7 +248,7 @@ class _Module:
             written = nodes.subscript(cell, [nodes.const(0)], store=True)
             text.append(nodes.assign(written, nodes.name(each)))
             copied = nodes.call(nodes.attribute(cell, "copy_to_host"))
-            after.append(nodes.assign(each, ast.Subscript(copied, nodes.const(0), ast.Load())))
+            after.append(nodes.assign(each, nodes.subscript(copied, [nodes.const(0)])))
             parameters.append(cell)
         self._define(name, parameters, text)
         self.infos.append(KernelInfo(name, ("1", "1", "1"), (1, 1, 1), 0))
@@ -264,8 +264,8 @@ class _Module:
 
 def _launched(name: str, grid: ast.expr, block: ast.expr, parameters: Sequence[str]) -> ast.stmt:
     """``name[grid, block](parameters)``."""
-    configured = ast.Subscript(nodes.name(name), nodes.tuple_of([grid, block]), ast.Load())
-    return ast.Expr(ast.Call(configured, [nodes.name(p) for p in parameters], []))
+    configured = nodes.subscript(name, [grid, block])
+    return ast.Expr(nodes.call(configured, [nodes.name(p) for p in parameters]))
 
 
 def _count(every: Sequence[Part]) -> int:

@@ -33,15 +33,11 @@ def _body(body: Sequence[ast.stmt], writer: IndexWriter) -> list[ast.stmt]:
 
 def _shallow(statement: ast.stmt, writer: IndexWriter) -> ast.stmt:
     if isinstance(statement, ast.For):
-        return ast.For(
-            nodes.clone(statement.target),
-            writer.range_call(statement),
-            _body(statement.body, writer.inside(statement)),
-            _body(statement.orelse, writer),
-        )
+        body = _body(statement.body, writer.inside(statement))
+        return nodes.for_loop(nodes.clone(statement.target), writer.range_call(statement), body)
     if isinstance(statement, ast.If):
         then = writer.under(statement.test, statement.body)
-        return ast.If(
+        return nodes.if_then(
             writer.condition(statement.test),
             _body(statement.body, then),
             _body(statement.orelse, writer),

@@ -136,7 +136,7 @@ def _defined(statement: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
     if isinstance(value, ast.Attribute) and value.attr == "shape":
         for position, each in enumerate(names):
             if isinstance(each, ast.Name):
-                size = ast.Subscript(nodes.clone(value), nodes.const(position), ast.Load())
+                size = nodes.subscript(nodes.clone(value), [nodes.const(position)])
                 yield each.id, size
     elif isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(names):
         for each, part in zip(names, value.elts, strict=True):

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from astile.analysis.affine import Affine
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
 from astile.lower import facts, flow
@@ -161,33 +162,34 @@ class _Walk:
 def _is_owned(phase: ast.stmt, array: str, axes: set[str], facts: Facts) -> bool:
     """Whether every access of an array has one index, and a cell tells its thread."""
     inner = query.names_written(phase)
-    first: list[object] | None = None
+    seen: list[tuple[set[str], list[Affine]]] = []
 
     def check(node: ast.AST, around: dict[str, str]) -> bool:
-        nonlocal first
         if isinstance(node, ast.For) and level(node) == "thread":
-            around = {**around, axis_of(node): node.target.id}  # type: ignore[attr-defined]
+            around = {**around, axis_of(node): min(query.names_written(node.target))}
         for expression in ast.iter_child_nodes(node):
             if isinstance(expression, ast.stmt):
                 continue
             for access in query.accesses(expression, array):
                 forms = [facts.form(each) for each in query.indices(access)]
-                told = {
-                    axis
-                    for axis, name in around.items()
-                    if any(
-                        f.coefficient(name) and not (f.without(name).names() & inner) for f in forms
-                    )
-                }
-                mentioned = {name for f in forms for name in f.names()} & inner
-                if told != axes or mentioned - set(around.values()):
-                    return False
-                first = list(forms) if first is None else first
-                if first != forms:
+                seen.append((set(around), forms))
+                is_first = set(around) == axes or bool(query.written_arrays(node))
+                if not is_first or not _tells(forms, around, inner):
                     return False
         return all(check(each, around) for body in query.bodies(node) for each in body)
 
-    return check(phase, {})
+    return check(phase, {}) and all(each == seen[0] for each in seen)
+
+
+def _tells(forms: Sequence[Affine], around: Mapping[str, str], inner: set[str]) -> bool:
+    """Whether an index differs between threads, and does not change within one."""
+    told = {
+        axis
+        for axis, name in around.items()
+        if any(f.coefficient(name) and not f.without(name).names() & inner for f in forms)
+    }
+    mentioned = {name for f in forms for name in f.names()} & inner
+    return told == set(around) and not mentioned - set(around.values())
 
 
 def _read(access: ast.Subscript) -> ast.Subscript:

@@ -13,7 +13,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from astile.analysis import intervals
+from astile.analysis import affine, intervals
 from astile.analysis.affine import Affine
 from astile.analysis.intervals import Range
 from astile.ir import nodes, query
@@ -179,11 +179,37 @@ class IndexWriter:
         if not isinstance(expression, ast.Compare) or not self.facts.is_static(expression):
             return self.value(expression)
         sides = [expression.left, *expression.comparators]
-        parts = [part for each in sides if (part := self.as_unsigned(each)) is not None]
-        if len(parts) < len(sides):
-            parts = [self.as_signed(each) for each in sides]
         operators = [type(each)() for each in expression.ops]
+        parts = [part for each in sides if (part := self.as_unsigned(each)) is not None]
+        if len(parts) == len(sides):
+            return ast.Compare(parts[0], operators, parts[1:])
+        pairs = zip(sides, expression.ops, sides[1:], strict=False)
+        balanced = [self._balanced(*each) for each in pairs]
+        known = [each for each in balanced if each is not None]
+        if len(known) == len(balanced):
+            return nodes.conjunction(known)
+        parts = [self.as_signed(each) for each in sides]
         return ast.Compare(parts[0], operators, parts[1:])
+
+    def _balanced(self, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> ast.expr | None:
+        """A comparison with what is subtracted on one side added to the other.
+
+        ``i - 1 >= 0`` becomes ``i >= 1``: no part of it is negative.
+        """
+        difference = affine.of(left) - affine.of(right)
+        sides = []
+        for sign in (1, -1):
+            terms = {
+                key: (coefficient * sign, atom)
+                for key, (coefficient, atom) in difference.terms.items()
+                if coefficient * sign > 0
+            }
+            side = Affine(terms, max(difference.constant * sign, 0))
+            unsigned = self.as_unsigned(side.expression())
+            if unsigned is None:
+                return None
+            sides.append(unsigned)
+        return ast.Compare(sides[0], [type(operator)()], [sides[1]])
 
     def can_count_unsigned(self, loop: ast.For) -> bool:
         """Whether a counted loop may count in unsigned integers."""
@@ -260,12 +286,24 @@ class IndexWriter:
         container: ast.expr = nodes.name(base)
         if isinstance(inner, ast.Subscript):
             container = self.access(inner)
+        offset = len(query.indices(inner)) if isinstance(inner, ast.Subscript) else 0
+        own = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        made_indices = [self._on_axis(base, offset + k, each) for k, each in enumerate(own)]
+        index: ast.expr = made_indices[0]
         if isinstance(node.slice, ast.Tuple):
-            index: ast.expr = nodes.tuple_of([self.index(each) for each in node.slice.elts])
-        else:
-            index = self.index(node.slice)
+            index = nodes.tuple_of(made_indices)
         made = ast.Subscript(container, index, type(node.ctx)())
         return nodes.copy_place(node, made)
+
+    def _on_axis(self, array: str, axis: int, index: ast.expr) -> ast.expr:
+        """An index along an axis; one that is always negative counts from the end, in the text."""
+        if isinstance(index, ast.Slice) or not self.facts.is_integer(index):
+            return self.index(index)
+        form = self.facts.form(index)
+        if self.facts.is_nonnegative(-form - 1, self.ranges):
+            size = ast.Subscript(nodes.attribute(array, "shape"), nodes.const(axis), ast.Load())
+            return self.as_signed((affine.atom(size) + affine.of(index)).expression())
+        return self.index(index)
 
     def _compared(self, node: ast.Call) -> ast.expr | None:
         """``max(a, b)`` as a comparison, which keeps Python's rule for NaN; None for others.

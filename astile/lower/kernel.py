@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from astile.analysis import hardware
+from astile.analysis import affine, hardware
 from astile.errors import LoweringError
 from astile.ir import nodes, query
 from astile.ir.program import Program
@@ -142,16 +142,18 @@ class KernelBody:
         assert header is not None
         index = nodes.attribute(self.words.cuda, unit, structure.axis_of(loop))
         casts = self.words.casts
-        if header.variable in writer.unsigned:
-            start, step = writer.as_unsigned(header.start), writer.as_unsigned(header.step)
-            value: ast.expr = nodes.call(casts.uint32, [index])
-        else:
-            start, step = writer.as_signed(header.start), writer.as_signed(header.step)
-            value = nodes.call(casts.int64, [index])
+        if header.variable not in writer.unsigned:
+            counted = affine.atom(nodes.call(casts.int64, [index]))
+            step = query.integer(header.step)
+            assert step is not None
+            form = affine.of(writer.as_signed(header.start)) + counted * step
+            return nodes.assign(header.variable, form.expression())
+        start, stride = writer.as_unsigned(header.start), writer.as_unsigned(header.step)
         assert start is not None
-        assert step is not None
+        assert stride is not None
+        value: ast.expr = nodes.call(casts.uint32, [index])
         if not query.is_constant(header.step, 1):
-            value = nodes.binary(value, ast.Mult, step)
+            value = nodes.binary(value, ast.Mult, stride)
         if not query.is_constant(header.start, 0):
             value = nodes.binary(start, ast.Add, value)
         return nodes.assign(header.variable, value)

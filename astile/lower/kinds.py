@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from astile.ir import query
+from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.lower import dtypes
 
@@ -251,7 +251,7 @@ def _stores(function: ast.FunctionDef) -> dict[str, list[ast.AST]]:
             for position, each in enumerate(target.elts):
                 part: ast.AST = ast.Pass()
                 if is_shape:
-                    part = ast.Constant(0)
+                    part = nodes.const(0)
                 elif parts is not None and len(parts) == len(target.elts):
                     part = parts[position]
                 store(each, part)
@@ -264,7 +264,7 @@ def _stores(function: ast.FunctionDef) -> dict[str, list[ast.AST]]:
             store(node.target, node)
         elif isinstance(node, ast.For):
             is_counted = query.header(node) is not None
-            store(node.target, ast.Constant(0) if is_counted else ast.Pass())
+            store(node.target, nodes.const(0) if is_counted else ast.Pass())
         elif isinstance(node, (ast.NamedExpr, ast.AnnAssign)):
             store(node.target, node.value or ast.Pass())
         elif isinstance(node, (ast.withitem, ast.comprehension)):

@@ -83,6 +83,7 @@ def read(program: Program, root: ast.For, facts: Facts) -> Structure:
         LoweringError: for a form that has no CUDA kernel, saying what to write.
     """
     check = _Check(program, root, facts)
+    check.returns()
     check.statement(root, ())
     check.names()
     check.limits()
@@ -104,18 +105,19 @@ class _Check:
             notes=[] if note is None else [note],
         )
 
+    def returns(self) -> None:
+        """Refuse to leave the function from inside a kernel."""
+        for each in query.statements(self.root):
+            if isinstance(each, ast.Return):
+                self.fail(
+                    "a kernel cannot return out of a loop",
+                    each,
+                    "store the value in an array, and return after the loop",
+                )
+
     def statement(self, statement: ast.stmt, around: tuple[ast.For, ...]) -> None:
         """Check one statement inside the bound and other loops `around`."""
-        if isinstance(statement, ast.Return):
-            self.fail(
-                "a kernel cannot return out of a loop",
-                statement,
-                "store the value in an array, and return after the loop",
-            )
         if not is_bound(statement):
-            for each in query.statements(statement):
-                if isinstance(each, ast.Return):
-                    self.statement(each, around)
             return
         if isinstance(statement, ast.For):
             self._loop(statement, around)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from astile.ir import query
 from astile.ir.program import Program
 from astile.source import SourceFile
 
@@ -41,6 +42,10 @@ class Case:
     def program(self) -> Program:
         """The program."""
         return program(self.text)
+
+    def types(self) -> dict[str, str]:
+        """Its parameters, all of them arrays of float32."""
+        return dict.fromkeys(query.parameters(self.program().function), "float32")
 
 
 def _random(*shape: int) -> NDArray[np.float32]:

@@ -1,0 +1,28 @@
+import numpy as np
+from numba import njit, prange
+from numpy import float32
+
+
+@njit(error_model="numpy", fastmath={"contract"}, parallel={"fusion": False})
+def conv_add_relu(x, w, bias, out):
+    H, W = out.shape
+    for i_0 in prange((H + 15) // 16):
+        for j_0 in range((W + 15) // 16):
+            conv_shared = np.empty((16, 16), np.float32)
+            added_shared = np.empty((16, 16), np.float32)
+            for i_1 in range(min(16, H - i_0 * 16)):
+                for j_1 in range(min(16, W - j_0 * 16)):
+                    conv_shared[i_1, j_1] = 0.0
+                    for p in range(3):
+                        for q in range(3):
+                            conv_shared[i_1, j_1] += x[i_0 * 16 + i_1 + p, j_0 * 16 + j_1 + q] * w[
+                                p, q
+                            ]
+            for i_1 in range(min(16, H - i_0 * 16)):
+                for j_1 in range(min(16, W - j_0 * 16)):
+                    added_shared[i_1, j_1] = conv_shared[i_1, j_1] + bias[
+                        i_0 * 16 + i_1, j_0 * 16 + j_1
+                    ]
+            for i_1 in range(min(16, H - i_0 * 16)):
+                for j_1 in range(min(16, W - j_0 * 16)):
+                    out[i_0 * 16 + i_1, j_0 * 16 + j_1] = max(added_shared[i_1, j_1], float32(0.0))

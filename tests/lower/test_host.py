@@ -1,0 +1,88 @@
+"""What stays on the host, and what comes back from the device."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from astile.lower import cuda, fences
+from astile.lower.lowered import Lowered
+from astile.runtime import emulate
+from tests.support.scheduled import program
+
+
+def lower(text: str, types: dict[str, str] | None = None, **fields: object) -> Lowered:
+    return cuda.lower(program(text, **fields), types=types, barriers=fences.find)
+
+
+def test_loops_around_nests_launch_from_the_host() -> None:
+    lowered = lower("""
+    def jacobi(A, B, steps):
+        n = A.shape[0]
+        for t in range(steps):
+            for i in block.x(n):
+                if 1 <= i < n - 1:
+                    B[i] = (A[i - 1] + A[i] + A[i + 1]) / 3
+            if t >= 0:
+                for i in block.x(n):
+                    if 1 <= i < n - 1:
+                        A[i] = B[i]
+    """)
+    assert [each.name for each in lowered.kernels] == ["jacobi_B_kernel", "jacobi_A_kernel"]
+    a, b = np.arange(9.0) ** 2, np.zeros(9)
+    expected = a.copy()
+    for _ in range(3):
+        expected[1:-1] = (expected[:-2] + expected[1:-1] + expected[2:]) / 3
+    emulate.load(lowered.text, "jacobi")(a, b, 3)
+    np.testing.assert_allclose(a, expected)
+
+
+def test_intermediates_live_on_the_device_and_scalars_come_back() -> None:
+    lowered = lower("""
+    def normalised(x):
+        n = len(x)
+        total = 0.0
+        scaled = np.zeros(n, x.dtype)
+        result = np.empty_like(x)
+        for i in range(n):
+            total += x[i]
+        for i in block.x(n):
+            scaled[i] += x[i] * 2
+        for i in block.x(n):
+            result[i] = scaled[i] / total
+        last = x[-1]
+        return result, total, last
+    """)
+    assert "scaled = cuda.to_device(np.zeros(n, x.dtype))" in lowered.text
+    assert "result = cuda.device_array(x.shape, x.dtype)" in lowered.text
+    x = np.arange(1.0, 6.0)
+    result, total, last = emulate.load(lowered.text, "normalised")(x)
+    np.testing.assert_allclose(result.copy_to_host(), x * 2 / 15)
+    assert (total, last) == (15.0, 5.0)
+
+
+def test_filled_allocations() -> None:
+    text = lower("""
+    def f(x):
+        a = np.ones((3, 4))
+        b = np.full_like(x, 7)
+        c = np.empty(3, np.float32)
+        for i in block.x(3):
+            x[i] = a[i, 0] + b[i] + c[i]
+    """).text
+    assert "a = cuda.to_device(np.ones((3, 4), np.float64))" in text
+    assert "b = cuda.to_device(np.full(x.shape, 7, x.dtype))" in text
+    assert "c = cuda.device_array(3, np.float32)" in text
+
+
+def test_names_of_the_program_do_not_clash_with_those_of_the_text() -> None:
+    lowered = lower("""
+    def f(cuda, uint32, grid):
+        n = len(cuda)
+        for i in block.x((n + 3) // 4):
+            for j in thread.x(4):
+                if i * 4 + j < n:
+                    cuda[i * 4 + j] = uint32 + grid
+    """)
+    out = np.zeros(6)
+    emulate.load(lowered.text, "f")(out, 1.0, 2.0)
+    assert out.tolist() == [3.0] * 6

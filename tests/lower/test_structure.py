@@ -1,0 +1,225 @@
+"""Programs that have no CUDA kernel are refused, saying what to write."""
+
+from __future__ import annotations
+
+import pytest
+
+from astile.errors import LoweringError
+from astile.lower import cuda, fences
+from astile.lower.lowered import Lowered
+from tests.support.scheduled import program
+
+
+def lower(text: str, types: dict[str, str] | None = None, **fields: object) -> Lowered:
+    return cuda.lower(program(text, **fields), types=types, barriers=fences.find)
+
+
+def refusal(text: str, **fields: object) -> str:
+    with pytest.raises(LoweringError) as caught:
+        lower(text, **fields)
+    assert caught.value.diagnostic.hints
+    return str(caught.value)
+
+
+def test_thread_extents_are_literals() -> None:
+    message = refusal("""
+    def f(x):
+        n = len(x)
+        for i in thread.x(n):
+            x[i] = 0
+    """)
+    assert "range over thread.x(n)" in message or "thread.x(n)" in message
+    assert "split i by a literal factor" in message
+
+
+def test_a_module_constant_is_a_literal() -> None:
+    lowered = lower(
+        """
+        def f(x):
+            tile = shared.empty((T, 2), np.float32)
+            for i in thread.x(T):
+                x[i] = 0
+        """,
+        constants={"T": 8},
+    )
+    assert lowered.kernels[0].block == (8, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("loops", "part"),
+    [
+        ("for i in thread.y(64):\n        for j in thread.x(32):", "64 x 32"),
+        ("for i in thread.z(128):\n        for j in thread.x(2):", "at most 64"),
+        ("for i in block.y(70000):\n        for j in block.x(2):", "at most 65535"),
+    ],
+)
+def test_limits_of_blocks_and_grids(loops: str, part: str) -> None:
+    message = refusal(f"def f(x):\n    {loops}\n            x[i, j] = 0\n")
+    assert part in message.replace("32 x 64", "64 x 32")
+
+
+def test_too_much_shared_memory_names_the_array() -> None:
+    message = refusal("""
+    def f(x):
+        for b in block.x(4):
+            small = shared.empty((16, 16), np.float32)
+            large = shared.empty((128, 128), np.float32)
+            for i in thread.x(16):
+                small[i, 0] = x[i]
+            for i in thread.x(16):
+                large[i, 0] = small[i, 0]
+    """)
+    assert "66560 bytes" in message
+    assert "large takes 65536 bytes" in message
+
+
+def test_a_shared_shape_is_literal() -> None:
+    message = refusal("""
+    def f(x):
+        n = len(x)
+        for b in block.x(4):
+            tile = shared.empty((n,), np.float32)
+            for i in thread.x(16):
+                tile[i] = x[i]
+    """)
+    assert "the shape of tile must be literal" in message
+
+
+def test_a_sequential_loop_around_blocks_inside_a_kernel() -> None:
+    message = refusal("""
+    def f(x):
+        for i in block.y(4):
+            for k in range(3):
+                for j in block.x(4):
+                    x[i, j] += k
+    """)
+    assert "k runs in order inside a kernel" in message
+    assert "reorder k outside" in message
+
+
+def test_two_loops_over_blocks_side_by_side() -> None:
+    assert "side by side" in refusal("""
+    def f(x):
+        for i in block.y(4):
+            for j in block.x(4):
+                x[i, j] = 0
+            for j in block.x(4):
+                x[i, j] += 1
+    """)
+
+
+def test_a_statement_beside_a_loop_over_blocks() -> None:
+    assert "inside one loop over blocks and outside another" in refusal("""
+    def f(x, y):
+        for i in block.y(4):
+            y[i] = 0
+            for j in block.x(4):
+                x[i, j] = 1
+    """)
+
+
+def test_a_number_of_blocks_that_depends_on_another_block() -> None:
+    assert "depends on i" in refusal("""
+    def f(x):
+        for i in block.y(4):
+            for j in block.x(i):
+                x[i, j] = 1
+    """)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "total += x[i]",
+        "total = x[i]\n        y[0] = total",
+        "y[i] = total\n            total = x[i]",
+    ],
+)
+def test_a_scalar_that_crosses_threads(body: str) -> None:
+    message = refusal(f"""
+    def f(x, y):
+        total = 0.0
+        for i in thread.x(8):
+            {body}
+        y[0] = total
+    """)
+    assert "expand total" in message
+
+
+def test_a_scalar_of_one_phase_read_in_the_next() -> None:
+    assert "expand v" in refusal("""
+    def f(x, y):
+        for b in block.x(2):
+            for i in thread.x(8):
+                v = x[i]
+            for i in thread.x(8):
+                y[b, i] = v
+    """)
+
+
+def test_a_barrier_inside_a_thread_loop() -> None:
+    message = refusal("""
+    def f(x, y):
+        for b in block.x(2):
+            tile = shared.empty((8, 8), np.float32)
+            for i in thread.y(8):
+                for k in range(3):
+                    for j in thread.x(8):
+                        tile[i, j] = x[k, i, j] + tile[i, 7 - j]
+                    for j in thread.x(8):
+                        y[i, j] = tile[i, 7 - j]
+    """)
+    assert "not all threads" in message
+    assert "reorder" in message
+
+
+def test_a_local_array_that_threads_share() -> None:
+    message = refusal("""
+    def f(x, y):
+        for b in block.x(2):
+            part = local.empty((8,), np.float32)
+            for i in thread.x(8):
+                part[i] = x[i]
+            for i in thread.x(8):
+                y[i] = part[7 - i]
+    """)
+    assert "part is local, but threads of one block would share its cells" in message
+
+
+def test_global_memory_is_not_allocated_in_a_kernel() -> None:
+    assert "set_scope('part', 'shared')" in refusal("""
+    def f(x):
+        for b in block.x(2):
+            part = np.empty((8,), np.float32)
+            for i in thread.x(8):
+                x[i] = part[i]
+    """)
+
+
+def test_return_out_of_a_nest() -> None:
+    assert "cannot return" in refusal("""
+    def f(x):
+        for i in block.x(4):
+            if x[i] > 0:
+                return i
+    """)
+
+
+def test_a_bound_loop_under_a_condition_on_data() -> None:
+    assert "condition on data" in refusal("""
+    def f(x):
+        for i in block.x(4):
+            if x[i, 0] > 0:
+                for j in thread.x(4):
+                    x[i, j] = 0
+    """)
+
+
+def test_a_scalar_that_may_stay_unset() -> None:
+    assert "may be read before it is set" in refusal("""
+    def f(x):
+        for i in range(4):
+            if x[i] > 0:
+                found = i
+        return found
+    """)
