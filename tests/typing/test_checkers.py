@@ -13,6 +13,7 @@ import pytest
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
+FILES = ("good.py", "bad.py")
 
 
 def expected_lines(path: Path) -> set[int]:
@@ -21,30 +22,32 @@ def expected_lines(path: Path) -> set[int]:
     return {number for number, line in enumerate(lines, 1) if "# error:" in line}
 
 
-def mypy_lines(path: Path, cache: Path) -> set[int]:
-    """The lines that `mypy --strict` complains about."""
+def mypy_lines(cache: Path) -> dict[str, set[int]]:
+    """File -> the lines that `mypy --strict` complains about."""
     command = [
         sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--show-column-numbers",
-        "--follow-imports=silent", "--cache-dir", str(cache), str(path),
+        "--follow-imports=silent", "--cache-dir", str(cache), *(str(HERE / each) for each in FILES),
     ]  # fmt: skip
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert found.returncode in (0, 1), found.stdout + found.stderr
-    return {int(each) for each in re.findall(rf"{path.name}:(\d+):\d+: error", found.stdout)}
+    told = re.findall(r"(\w+\.py):(\d+):\d+: error", found.stdout)
+    return {name: {int(line) for file, line in told if file == name} for name in FILES}
 
 
-def pyright_lines(path: Path, project: Path) -> set[int]:
-    """The lines that pyright in strict mode complains about; skips where it cannot run."""
+def pyright_lines(project: Path) -> dict[str, set[int]]:
+    """File -> the lines that pyright in strict mode complains about; skips if it cannot run."""
     if importlib.util.find_spec("pyright") is None:
         pytest.skip("pyright is not installed")
     if shutil.which("node") is None:
         pytest.skip("pyright needs node, which is not installed")
+    for each in FILES:
+        shutil.copy(HERE / each, project)  # pyright takes paths below its project only
     settings = {
-        "include": [path.name],
+        "include": list(FILES),
         "extraPaths": [str(ROOT)],
         "pythonVersion": f"{sys.version_info.major}.{sys.version_info.minor}",
         "typeCheckingMode": "strict",
     }
-    shutil.copy(path, project)  # pyright takes paths below its project only
     (project / "pyrightconfig.json").write_text(json.dumps(settings))
     command = [
         sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable,
@@ -63,21 +66,18 @@ def pyright_lines(path: Path, project: Path) -> set[int]:
         report = json.loads(found.stdout)
     except (subprocess.TimeoutExpired, json.JSONDecodeError):
         pytest.skip("pyright cannot fetch its program without a network")
-    assert report["summary"]["filesAnalyzed"] == 1
-    errors = [each for each in report["generalDiagnostics"] if each["severity"] == "error"]
-    return {each["range"]["start"]["line"] + 1 for each in errors}
+    assert report["summary"]["filesAnalyzed"] == len(FILES)
+    lines: dict[str, set[int]] = {name: set() for name in FILES}
+    for each in report["generalDiagnostics"]:
+        if each["severity"] == "error":
+            lines[Path(each["file"]).name].add(each["range"]["start"]["line"] + 1)
+    return lines
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["good.py", "bad.py"])
-def test_mypy(name, tmp_path):
-    assert mypy_lines(HERE / name, tmp_path) == expected_lines(HERE / name)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["good.py", "bad.py"])
-def test_pyright(name, tmp_path):
-    assert pyright_lines(HERE / name, tmp_path) == expected_lines(HERE / name)
+@pytest.mark.parametrize("checker", [mypy_lines, pyright_lines])
+def test_parameters_and_return_types_survive(checker, tmp_path):
+    assert checker(tmp_path) == {each: expected_lines(HERE / each) for each in FILES}
 
 
 def test_there_is_something_to_find():
