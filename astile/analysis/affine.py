@@ -193,7 +193,7 @@ def _of_binary(expression: ast.BinOp) -> Affine:
             return floor_div(left, divisor)
         if isinstance(expression.op, ast.Mod):
             return modulo(left, divisor)
-    return atom(ast.BinOp(left.expression(), expression.op, right.expression()))
+    return atom(nodes.binary(left.expression(), type(expression.op), right.expression()))
 
 
 def floor_div(form: Affine, divisor: int) -> Affine:

@@ -309,7 +309,7 @@ def scope_after(statement: ast.stmt, before: Scope) -> Scope:
         case ast.AnnAssign(target=target, value=ast.expr() as value):
             _bind(target, value, before, values)
         case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
-            whole = ast.BinOp(nodes.name(name), op, value)
+            whole = nodes.binary(nodes.name(name), type(op), value)
             found = affine_sets.quasi(whole, before)
             if found is not None:
                 values[name] = found

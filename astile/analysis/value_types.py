@@ -13,7 +13,7 @@ from astile.analysis.calls import Calls
 from astile.analysis.flows import Hints, is_copy
 from astile.analysis.model import Model, Statement
 from astile.analysis.params import Names
-from astile.ir import query
+from astile.ir import nodes, query
 from astile.ir.program import Program
 
 #: Names of array types, and ``int``, ``float``, ``complex``, ``bool`` for Python's numbers.
@@ -122,7 +122,7 @@ class Types:
             case ast.AnnAssign(target=ast.Name(id=name), value=value):
                 self._assigned.setdefault(name, []).append(value)
             case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
-                whole = ast.BinOp(ast.Name(name, ast.Load()), op, value)
+                whole = nodes.binary(nodes.name(name), type(op), value)
                 self._assigned.setdefault(name, []).append(whole)
             case ast.For(target=target):
                 self._counts |= query.names_written(target)

@@ -213,6 +213,11 @@ def compare(left: ast.expr, operator: type[ast.cmpop], right: ast.expr) -> ast.C
     return ast.Compare(left, [operator()], [right])
 
 
+def comparison(sides: Sequence[ast.expr], operators: Sequence[ast.cmpop]) -> ast.Compare:
+    """``a op b op c``, with operators of the same kinds as those given."""
+    return ast.Compare(sides[0], [type(each)() for each in operators], list(sides[1:]))
+
+
 def conjunction(conditions: Sequence[ast.expr]) -> ast.expr:
     """``a and b and c``; one condition stands alone."""
     if not conditions:
@@ -233,10 +238,13 @@ def tuple_of(elements: Sequence[ast.expr]) -> ast.Tuple:
     return ast.Tuple(list(elements), ast.Load())
 
 
-def subscript(array: str, indices: Sequence[ast.expr], *, store: bool = False) -> ast.Subscript:
+def subscript(
+    array: ast.expr | str, indices: Sequence[ast.expr], *, store: bool = False
+) -> ast.Subscript:
     """``array[i, j]``."""
+    base = name(array) if isinstance(array, str) else array
     index = indices[0] if len(indices) == 1 else tuple_of(indices)
-    return ast.Subscript(name(array), index, ast.Store() if store else ast.Load())
+    return ast.Subscript(base, index, ast.Store() if store else ast.Load())
 
 
 # --- statements ---------------------------------------------------------------------------------
@@ -249,10 +257,14 @@ def assign(to: ast.expr | str, value: ast.expr) -> ast.Assign:
 
 
 def for_loop(
-    variable: str, iterator: ast.expr, body: Sequence[ast.stmt], identity: int | None = None
+    variable: ast.expr | str,
+    iterator: ast.expr,
+    body: Sequence[ast.stmt],
+    identity: int | None = None,
 ) -> ast.For:
     """``for variable in iterator: body``."""
-    loop = ast.For(target(variable), iterator, list(body), [])
+    written = target(variable) if isinstance(variable, str) else variable
+    loop = ast.For(written, iterator, list(body), [])
     if identity is not None:
         set_loop_id(loop, identity)
     return loop
