@@ -40,7 +40,24 @@ from astile.schedule.outline import outline
 from astile.schedule.refusal import refusal
 from astile.schedule.select import Loop
 from astile.schedule.step import Step, unified_diff
-from astile.schedule.trace import Call, Trace
+from astile.schedule.trace import Call, Trace, calls_from_json
+
+#: Methods of `Schedule` that a trace may call.
+PRIMITIVES = (
+    "split",
+    "reorder",
+    "fuse",
+    "merge",
+    "distribute",
+    "unroll",
+    "compute_at",
+    "reverse_compute_at",
+    "set_scope",
+    "expand",
+    "bind",
+    "parallel",
+    "vectorize",
+)
 
 LoopLike = Loop | str
 StageLike = Stage | Loop | str
@@ -156,6 +173,19 @@ class Schedule:
         twin = Schedule(self.original, exact=self.exact)
         twin._start, twin._steps, twin._checker = self._start, self._steps, self._checker
         return twin
+
+    def apply(self, trace: Trace | str) -> None:
+        """Make the calls of a trace; each is proved again.
+
+        Args:
+            trace: a trace, or the JSON of one; nothing in it is executed.
+
+        Raises:
+            ScheduleError: for JSON that is no trace, and from the first call that is refused.
+        """
+        if isinstance(trace, str):
+            trace = Trace(self.original, calls_from_json(trace, PRIMITIVES))
+        trace.apply_to_schedule(self)
 
     def undo(self) -> None:
         """Take the last step back.

@@ -84,10 +84,19 @@ def load(name: str, kind: str = "programs") -> ModuleType:
     return module
 
 
-def schedule_of(module: ModuleType, *, exact: bool = False) -> Schedule:
-    """A fresh schedule of a corpus program."""
+def schedule_of(
+    module: ModuleType, claim: dict[str, Any] | None = None, *, exact: bool = False
+) -> Schedule:
+    """A fresh schedule of a corpus program, for one claim about it.
+
+    A scratch argument is given away where the claim shrinks it or calls it private; elsewhere
+    its contents after the call are part of the result.
+    """
     function = getattr(module, module.META["function"])
-    return Schedule(function, exact=exact, scratch=tuple(module.META.get("scratch", ())))
+    scratch = module.META.get("scratch", ())
+    if claim is not None and claim["op"] != "interleave":
+        scratch = claim.get("private", ())
+    return Schedule(function, exact=exact, scratch=tuple(scratch))
 
 
 def labelled(schedule: Schedule, module: ModuleType, label: str) -> Loop:
@@ -144,7 +153,7 @@ def judge(name: str, *, exact: bool = False) -> Iterator[Outcome]:
         began = time.perf_counter()
         seconds = 0.0
         try:
-            schedule = schedule_of(module, exact=exact)
+            schedule = schedule_of(module, claim, exact=exact)
             began = time.perf_counter()
             apply_claim(schedule, module, claim)
             seconds = time.perf_counter() - began
