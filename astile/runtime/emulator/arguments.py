@@ -69,7 +69,7 @@ def to_device(
             offset = (_address(each.array) - low) // size if each.array.size else 0
             strides = tuple(stride // size for stride in each.array.strides)
             made = kind(memory, each.name, each.array.shape, strides, offset)
-            memory.roots.append(made)
+            memory.roots.append(made.root)
             emulated.setdefault(id(each.array), made)
     return tuple(_replaced(value, emulated) for value in values), memories
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from astile.runtime.emulator.clock import Clock
 from astile.runtime.emulator.errors import BoundsError, EmulationError, Kind
-from astile.runtime.emulator.memory import Memory
+from astile.runtime.emulator.memory import Memory, Root
 
 Index = tuple[int, ...]
 
@@ -81,6 +81,11 @@ class EmulatedArray:
         return type(self)(
             self.memory, f"{self.name}.T", self.shape[::-1], self.strides[::-1], self.offset
         )
+
+    @property
+    def root(self) -> Root:
+        """Where it lies in its memory."""
+        return Root(self.name, self.shape, self.strides, self.offset)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -223,14 +228,6 @@ class EmulatedArray:
     def indices(self) -> Iterator[Index]:
         """The indices of all elements."""
         return product(*map(range, self.shape))
-
-    def find(self, position: int) -> Index | None:
-        """Index of the element at a position; None when it is not one of this array's."""
-        for index in self.indices():
-            steps = (i * stride for i, stride in zip(index, self.strides, strict=True))
-            if self.offset + sum(steps) == position:
-                return index
-        return None
 
 
 class TrackedArray(EmulatedArray):

@@ -110,7 +110,7 @@ class BlockMemory:
         """
         if place not in self._arrays:
             array = self._make(place, name, shape, dtype, alignment)
-            array.memory.roots.append(array)
+            array.memory.roots.append(array.root)
             self._arrays[place] = array
         return self._arrays[place]
 
@@ -219,7 +219,7 @@ class Thread:
         size = int(np.prod(extents, dtype=np.int64))
         memory = LocalMemory(size, np.dtype(dtype), self.memory.execution.clock)
         array = LocalArray(memory, name, extents, strides_of(extents))
-        memory.roots.append(array)
+        memory.roots.append(array.root)
         return array
 
 

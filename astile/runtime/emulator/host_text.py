@@ -56,7 +56,9 @@ class HostRewrite(ast.NodeTransformer):
                 kept = nodes.import_as(alias.name, alias.asname or alias.name)
                 result.append(nodes.copy_place(node, kept))
                 continue
-            module = self._module(alias.name if alias.asname else root, node)
+            module = self._module(alias.name, node)
+            if not alias.asname:
+                module = self._module(root, node)
             value = nodes.assign(alias.asname or root, self._bind(module))
             result.append(nodes.copy_place(node, value))
         return result

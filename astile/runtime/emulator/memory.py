@@ -8,7 +8,8 @@ that a barrier costs nothing.
 
 from __future__ import annotations
 
-from typing import Any, Literal, NoReturn, Protocol
+from itertools import product
+from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,15 +83,24 @@ class Cell:
         self.reads = self.writes = 0
 
 
-class Root(Protocol):
-    """An array that a memory belongs to; names cells in messages."""
+class Root(NamedTuple):
+    """Where an array lies in its memory; names cells in messages.
 
-    @property
-    def name(self) -> str:
-        """Name in the kernel."""
+    It is not the array itself: memory and array would keep each other alive.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int = 0
 
     def find(self, position: int) -> tuple[int, ...] | None:
         """Index of the cell at a position; None when it is not one of the array's."""
+        for index in product(*map(range, self.shape)):
+            steps = (i * stride for i, stride in zip(index, self.strides, strict=True))
+            if self.offset + sum(steps) == position:
+                return index
+        return None
 
 
 class Memory:
