@@ -179,17 +179,16 @@ class IndexWriter:
         if not isinstance(expression, ast.Compare) or not self.facts.is_static(expression):
             return self.value(expression)
         sides = [expression.left, *expression.comparators]
-        operators = [type(each)() for each in expression.ops]
         parts = [part for each in sides if (part := self.as_unsigned(each)) is not None]
         if len(parts) == len(sides):
-            return ast.Compare(parts[0], operators, parts[1:])
+            return nodes.comparison(parts, expression.ops)
         pairs = zip(sides, expression.ops, sides[1:], strict=False)
         balanced = [self._balanced(*each) for each in pairs]
         known = [each for each in balanced if each is not None]
         if len(known) == len(balanced):
             return nodes.conjunction(known)
         parts = [self.as_signed(each) for each in sides]
-        return ast.Compare(parts[0], operators, parts[1:])
+        return nodes.comparison(parts, expression.ops)
 
     def _balanced(self, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> ast.expr | None:
         """A comparison with what is subtracted on one side added to the other.
@@ -209,7 +208,7 @@ class IndexWriter:
             if unsigned is None:
                 return None
             sides.append(unsigned)
-        return ast.Compare(sides[0], [type(operator)()], [sides[1]])
+        return nodes.compare(sides[0], type(operator), sides[1])
 
     def can_count_unsigned(self, loop: ast.For) -> bool:
         """Whether a counted loop may count in unsigned integers."""
@@ -289,10 +288,7 @@ class IndexWriter:
         offset = len(query.indices(inner)) if isinstance(inner, ast.Subscript) else 0
         own = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         made_indices = [self._on_axis(base, offset + k, each) for k, each in enumerate(own)]
-        index: ast.expr = made_indices[0]
-        if isinstance(node.slice, ast.Tuple):
-            index = nodes.tuple_of(made_indices)
-        made = ast.Subscript(container, index, type(node.ctx)())
+        made = nodes.subscript(container, made_indices, store=isinstance(node.ctx, ast.Store))
         return nodes.copy_place(node, made)
 
     def _on_axis(self, array: str, axis: int, index: ast.expr) -> ast.expr:
@@ -301,7 +297,7 @@ class IndexWriter:
             return self.index(index)
         form = self.facts.form(index)
         if self.facts.is_nonnegative(-form - 1, self.ranges):
-            size = ast.Subscript(nodes.attribute(array, "shape"), nodes.const(axis), ast.Load())
+            size = nodes.subscript(nodes.attribute(array, "shape"), [nodes.const(axis)])
             return self.as_signed((affine.atom(size) + affine.of(index)).expression())
         return self.index(index)
 

@@ -183,12 +183,8 @@ class KernelBody:
         inner = replace(place, writer=place.writer.inside(statement))
         body = self._body(statement.body, inner)
         body += self._barrier(self.plan.at_end.get(statement), statement, inner)
-        loop = ast.For(
-            nodes.clone(statement.target),
-            place.writer.range_call(statement),
-            body or [ast.Pass()],
-            [],
-        )
+        target, counter = nodes.clone(statement.target), place.writer.range_call(statement)
+        loop = nodes.for_loop(target, counter, body or [ast.Pass()])
         yield nodes.copy_place(statement, loop)
 
     # --- statements without bound loops inside ---------------------------------------------------
