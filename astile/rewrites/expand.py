@@ -5,14 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from astile.analysis import affine
+from astile.analysis import affine, intervals
+from astile.analysis.affine import Affine
+from astile.analysis.calls import Calls
+from astile.analysis.params import names_of
+from astile.analysis.value_types import Types
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.rewrites.result import Editor, Rewritten
-from astile.rewrites.split import trip_count
+from astile.rewrites.split import at_least_0, trip_count
 
-_WEAK = (int, float, complex)
+#: Python's own numbers by the names that the analysis of types gives them.
+_WEAK = {"int": 0, "float": 0.0, "complex": 0j, "bool": False}
 
 
 def expand(program: Program, scalar: str, loops: Sequence[int]) -> Rewritten:
@@ -77,15 +82,31 @@ def expand_scalars(
             continue
         dtype = _dtype(edit, scalar, parts)
         array = edit.fresh_name(f"{scalar}_tile")
-        shape = [trip_count(edit.header(each)).expression() for each in over]
+        shape = [_extent(edit, scalar, loops, each).expression() for each in over]
         literal = all(query.integer(each) is not None for each in shape)
-        word = "local.empty" if literal and not at_top else "np.empty"
+        local = literal and not at_top
+        word = nodes.attribute("local", "empty") if local else edit.numpy("empty")
         extent = shape[0] if len(shape) == 1 else nodes.tuple_of(shape)
         allocations.append(nodes.assign(array, nodes.call(word, [extent, dtype])))
         cell = [_trip(edit, each) for each in over]
         for part in parts:
             _Cells(scalar, array, cell).visit(part)
     return allocations
+
+
+def _extent(edit: Editor, scalar: str, loops: Sequence[ast.For], loop: ast.For) -> Affine:
+    """The most iterations that a loop has, whatever the loops around it are at."""
+    around = loops[: next(k for k, each in enumerate(loops) if each is loop)]
+    most = intervals.highest(trip_count(edit.header(loop)), intervals.ranges_of(around))
+    depends = most.names() & {edit.header(each).variable for each in around}
+    if depends:
+        raise ScheduleError(
+            f"the size of an array for {scalar} is not known: the loop over "
+            f"{edit.header(loop).variable} depends on {', '.join(sorted(depends))}",
+            code="schedule.bad-bounds",
+            span=edit.span(loop),
+        )
+    return at_least_0(edit, loops[0], most)
 
 
 def _trip(edit: Editor, loop: ast.For) -> ast.expr:
@@ -139,56 +160,59 @@ def _dtype(edit: Editor, scalar: str, parts: Sequence[ast.stmt]) -> ast.expr:
 
     NumPy's promotion decides, with Python's own numbers weak: ``np.result_type(0.0, x)``.
     """
-    operands: dict[str, ast.expr] = {}
-    for part in parts:
-        for statement in query.statements(part):
-            if isinstance(statement, (ast.Assign, ast.AugAssign)) and scalar in (
-                query.names_written(statement)
-            ):
-                for each in _operands(edit, statement.value, scalar):
-                    operands.setdefault(ast.dump(each), each)
-    found = list(operands.values())
-    types = [each for each in found if not isinstance(each, ast.Constant)]
-    if len(found) == 1 and types and isinstance(types[0], ast.Attribute):
-        return types[0]
-    return nodes.call("np.result_type", found)
+    names = names_of(edit.before)
+    bound = frozenset(names.arguments) | names.local
+    found = Types(edit.before, names, Calls(edit.before, bound)).of_scalar(scalar)
+    value = _unlike(scalar, parts)
+    if found is None or value is not None:
+        raise ScheduleError(
+            f"the type of the scalar {scalar!r} is not known, so it cannot become an array",
+            code="schedule.unknown-type",
+            span=edit.span(value or _first_value(scalar, parts)),
+            label="this value",
+            hints=[
+                f"start {scalar} with a plain 0.0 (or 0), or write {scalar} as an array yourself"
+            ],
+        )
+    operands = [_operand(edit, each) for each in sorted(found, key=_order)]
+    if len(operands) > 1 or isinstance(operands[0], ast.Constant):
+        return nodes.call(edit.numpy("result_type"), operands)
+    only = operands[0]
+    return nodes.attribute(only, "dtype") if isinstance(only, ast.Name) else only
 
 
-def _operands(edit: Editor, value: ast.expr, scalar: str) -> list[ast.expr]:
-    match value:
-        case ast.Constant(value=number) if isinstance(number, _WEAK):
-            return [nodes.const(type(number)(0))]
-        case ast.Name(id=name) if name == scalar:
-            return []
-        case ast.UnaryOp(operand=inner):
-            return _operands(edit, inner, scalar)
-        case ast.BinOp(left=left, right=right, op=op) if not isinstance(op, ast.Pow):
-            true_division = [nodes.const(0.0)] if isinstance(op, ast.Div) else []
-            return _operands(edit, left, scalar) + _operands(edit, right, scalar) + true_division
-        case ast.Subscript() if (array := query.base_name(value)) is not None:
-            return [nodes.name(array)]
-        case ast.Call(func=function, args=[_]) if _is_type(edit, function):
-            return [nodes.clone(function)]
-        case ast.Call(func=ast.Name(id="min" | "max" | "abs"), args=arguments):
-            return [each for a in arguments for each in _operands(edit, a, scalar)]
-    raise ScheduleError(
-        f"the type of the scalar {scalar!r} is not known, so it cannot become an array",
-        code="schedule.unknown-type",
-        span=edit.span(value),
-        label="this value",
-        hints=[f"write `{scalar}[...]` as an array yourself, or cast: np.float64(...)"],
-    )
+def _order(kind: str) -> tuple[bool, str]:
+    return kind not in _WEAK, kind
 
 
-def _is_type(edit: Editor, function: ast.expr) -> bool:
-    word = query.dotted(function) or ""
-    head, _, rest = word.partition(".")
-    path = edit.program.imports.get(head, head)
-    full = f"{path}.{rest}" if rest else path
-    name = full.rpartition(".")[2]
-    return full.startswith("numpy.") and name.rstrip("0123456789") in (
-        "float",
-        "int",
-        "uint",
-        "complex",
-    )
+def _operand(edit: Editor, kind: str) -> ast.expr:
+    """One type that promotion joins: Python's numbers, an array, or a type of NumPy."""
+    if kind in _WEAK:
+        return nodes.const(_WEAK[kind])
+    if kind.startswith("like "):
+        return nodes.name(kind.removeprefix("like "))
+    return edit.numpy(kind.removeprefix("numpy."))
+
+
+def _assigned(scalar: str, parts: Sequence[ast.stmt]) -> list[ast.expr]:
+    return [
+        each.value
+        for part in parts
+        for each in query.statements(part)
+        if isinstance(each, ast.Assign) and scalar in query.names_written(each)
+    ]
+
+
+def _first_value(scalar: str, parts: Sequence[ast.stmt]) -> ast.AST:
+    return next(iter(_assigned(scalar, parts)), parts[0])
+
+
+def _unlike(scalar: str, parts: Sequence[ast.stmt]) -> ast.expr | None:
+    """A number of Python's own that the scalar starts with and a narrow type would change."""
+    for value in _assigned(scalar, parts):
+        number = value.operand if isinstance(value, ast.UnaryOp) else value
+        held = number.value if isinstance(number, ast.Constant) else 0
+        is_short = isinstance(held, (int, float)) and -128 < held < 128 and held * 64 % 1 == 0
+        if not is_short:
+            return value
+    return None

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from astile.analysis import affine, footprint, isl
+from astile.analysis.accesses import NotModelled
 from astile.analysis.footprint import Access, AtMost, Side
 from astile.analysis.model import extract
 from astile.errors import ScheduleError
@@ -78,7 +79,7 @@ def set_scope(program: Program, array: str, scope: str) -> Rewritten:
     made = nodes.assign(staged, nodes.call(f"{scope}.empty", [extent, held.dtype]))
     first = next(k for k, each in enumerate(home.body) if staged in query.names(each))
     home.body.insert(first, made)
-    if held.fill is None or not _is_read_unwritten(edit, made, staged):
+    if held.fill is None or not _is_read_unwritten(edit, made):
         return edit.finish()
     nest = _filled(edit, array, staged, shape, held.fill)
     home.body.insert(first + 1, nest)
@@ -292,13 +293,12 @@ def _check_home(edit: Editor, array: str, home: ast.For, scope: str) -> None:
 def _check_accesses(edit: Editor, array: str, accesses: Sequence[Access]) -> None:
     ranks = {len(query.indices(each.node)) for each in accesses}
     for each in accesses:
-        indices = query.indices(each.node)
-        plain = not any(isinstance(e, (ast.Slice, ast.Starred, ast.Constant)) for e in indices)
-        numbers = all(
-            not isinstance(e, ast.Constant) or query.integer(e) is not None for e in indices
+        partly = any(
+            isinstance(e, (ast.Slice, ast.Starred))
+            or (isinstance(e, ast.Constant) and query.integer(e) is None)
+            for e in query.indices(each.node)
         )
-        sliced = any(isinstance(e, (ast.Slice, ast.Starred)) for e in indices)
-        if len(ranks) > 1 or sliced or not (plain or numbers):
+        if len(ranks) > 1 or partly:
             raise ScheduleError(
                 f"a part of {array} is used as a whole here, so it cannot shrink",
                 code="schedule.used-whole",
@@ -349,22 +349,17 @@ def _redirect(access: ast.Subscript, staged: str, sides: Sequence[Side | None]) 
     access.value, access.slice = made.value, made.slice
 
 
-def _is_read_unwritten(edit: Editor, made: ast.stmt, staged: str) -> bool:
+def _is_read_unwritten(edit: Editor, made: ast.stmt) -> bool:
     """Whether a cell may be read before anything is stored there."""
-    model = extract(edit.program)
     try:
+        model = extract(edit.program)
+        [allocation] = [each for each in model.statements if each.leaf.node is made]
+        writes = [allocation.instance(allocation.writes[0])]
         found = isl.flow(model.sinks, model.sources, model.schedule).get_must_dependence()
-        for statement in model.statements:
-            if statement.leaf.node is made:
-                own = found.intersect_domain(
-                    model.session.union_set(
-                        model.parameters, [statement.instance(statement.writes[0])]
-                    )
-                )
-                return not own.is_empty()
-    except isl.Error:
+        own = found.intersect_domain(model.session.union_set(model.parameters, writes))
+        return not own.is_empty()
+    except (NotModelled, isl.Error):
         return True
-    return True
 
 
 def _filled(

@@ -92,10 +92,16 @@ def trip_count(header: Header) -> Affine:
 
 def trips_at_least_0(edit: Editor, loop: ast.For) -> Affine:
     """How often a loop runs, never below 0; for use before the loop or inside of it."""
-    count = trip_count(edit.header(loop))
-    if count.value is not None or Context.at(edit.program, loop).nonnegative(count.expression()):
-        return count
-    return affine.atom(nodes.call("max", [nodes.const(0), count.expression()]))
+    return at_least_0(edit, loop, trip_count(edit.header(loop)))
+
+
+def at_least_0(edit: Editor, statement: ast.stmt, number: Affine) -> Affine:
+    """A number that is never below 0 where a statement stands: itself, or ``max(0, number)``."""
+    if number.value is not None and number.value >= 0:
+        return number
+    if Context.at(edit.program, statement).nonnegative(number.expression()):
+        return number
+    return affine.of(nodes.call("max", [nodes.const(0), number.expression()]))
 
 
 def _given(factors: Sequence[int | None]) -> list[int]:
@@ -105,7 +111,9 @@ def _given(factors: Sequence[int | None]) -> list[int]:
 def _integers(factors: Sequence[int | None]) -> list[int | None]:
     """The factors with NumPy's integers as Python's own; what is no integer stays."""
     return [
-        operator.index(each) if hasattr(each, "__index__") and not isinstance(each, bool) else each
+        each
+        if each is None or isinstance(each, bool) or not hasattr(each, "__index__")
+        else operator.index(each)
         for each in factors
     ]
 
@@ -269,9 +277,8 @@ def _nest(
 def _tail_loop(edit: Editor, node: ast.For, header: Header, count: Affine, inner: int) -> ast.For:
     """The loop over what the main nest leaves, under the variable's own name."""
     done = affine.floor_div(count, inner) * inner
-    if not Context.at(edit.program, node).nonnegative(count.expression()):
-        # n // 16 * 16 may be below 0
-        done = affine.atom(nodes.call("max", [nodes.const(0), done.expression()]))
+    if at_least_0(edit, node, count) != count:  # n // 16 * 16 may be below 0
+        done = affine.of(nodes.call("max", [nodes.const(0), done.expression()]))
     body = nodes.clone_body(node.body)
     edit.renumber(body)
     iterator = range_call(value_at(header, done), header.stop, header.step)
