@@ -162,7 +162,7 @@ def _dtype(edit: Editor, statement: ast.Assign, found: query.Allocation) -> ast.
     if found.shape is not None:
         return edit.numpy("float64")
     assert isinstance(statement.value, ast.Call)
-    return ast.Attribute(nodes.clone(statement.value.args[0]), "dtype", ast.Load())
+    return nodes.attribute(nodes.clone(statement.value.args[0]), "dtype")
 
 
 def _resolve_shapes(edit: Editor, held: _Held) -> None:
