@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from astile.ir import query
 from astile.ir.program import Program
 from astile.source import Span
@@ -17,6 +19,8 @@ Role = Literal["array", "number", "integer", "open"]
 _HARMLESS_ATTRIBUTES = ("shape", "ndim", "size", "dtype", "itemsize", "nbytes")
 #: Functions that pass an integer through to where it sets a range or an index.
 _INTEGER_CALLS = ("min", "max", "abs", "len")
+#: Built-in functions of numbers.
+_NUMBER_CALLS = ("abs", "min", "max", "int", "float", "bool", "complex", "round", "divmod", "pow")
 
 
 @dataclass(frozen=True)
@@ -51,21 +55,16 @@ def uses(program: Program) -> tuple[Use, ...]:
     parents = {child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)}
     integers = _integer_names(function)
     rebound = query.names_written(function)
+    reader = _Reader(program, parents)
     return tuple(
-        _use(program, name, parents, integers, name in rebound)
-        for name in query.parameters(function)
+        _use(reader, name, integers, name in rebound) for name in query.parameters(function)
     )
 
 
-def _use(
-    program: Program,
-    name: str,
-    parents: dict[ast.AST, ast.AST],
-    integers: set[str],
-    rebound: bool,
-) -> Use:
+def _use(reader: _Reader, name: str, integers: set[str], rebound: bool) -> Use:
+    program = reader.program
     seen = [
-        _sight(node, parents)
+        reader.sight(node)
         for node in query.preorder(program.function)
         if isinstance(node, ast.Name) and node.id == name
     ]
@@ -73,13 +72,11 @@ def _use(
     if rebound:  # the name stands for other things too
         return Use(name, "open", None, False, True, span)
     written = any(each.kind == "cell" and each.written for each in seen)
-    escapes = any(each.kind == "escape" for each in seen)
+    escapes = any(each.kind in ("escape", "view") for each in seen)
     kinds = {each.kind for each in seen}
-    if kinds & {"cell", "facts"}:
-        ranks = {each.rank for each in seen if each.rank is not None}
-        open_rank = any(each.kind == "cell" and each.rank is None for each in seen)
-        rank = ranks.pop() if len(ranks) == 1 and not open_rank else None
-        shown = next((each for each in seen if each.kind == "cell"), seen[0])
+    if kinds & {"cell", "facts", "view"}:
+        rank = _common_rank(seen)
+        shown = next((each for each in seen if each.kind in ("cell", "view")), seen[0])
         span = program.source.span(shown.node)
         return Use(name, "array", rank, written, written or escapes, span)
     if name in integers:
@@ -91,49 +88,109 @@ def _use(
 
 @dataclass(frozen=True)
 class _Sight:
-    """One place where a name stands."""
+    """One place where a name stands.
+
+    A ``view`` is an access that may be a row, of an array with more axes than it has indices.
+    """
 
     node: ast.expr
-    kind: Literal["cell", "facts", "number", "escape", "returned"]
+    kind: Literal["cell", "view", "facts", "number", "escape", "returned"]
     rank: int | None = None
     written: bool = False
 
 
-def _sight(node: ast.Name, parents: dict[ast.AST, ast.AST]) -> _Sight:
-    parent = parents[node]
-    if isinstance(parent, ast.Subscript) and parent.value is node:
-        return _cell(parent, parents)
-    if isinstance(parent, ast.Attribute):
-        return _attribute(parent, parents)
-    if isinstance(parent, ast.Call) and query.dotted(parent.func) == "len":
-        return _Sight(node, "facts")
-    if isinstance(parent, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.AugAssign)):
-        return _Sight(node, "number")
-    if isinstance(parent, ast.Call) and query.dotted(parent.func) in query.LOOP_WORDS:
-        return _Sight(node, "number")
-    if isinstance(parent, ast.Subscript):  # an index
-        return _Sight(node, "number")
-    if isinstance(parent, ast.Tuple) and isinstance(parents[parent], ast.Subscript):
-        return _Sight(node, "number")
-    if isinstance(parent, ast.Return):
-        return _Sight(node, "returned")
-    return _Sight(node, "escape")
+def _common_rank(seen: list[_Sight]) -> int | None:
+    """The number of indices that all accesses of cells have; None when they differ."""
+    exact = {each.rank for each in seen if each.kind in ("cell", "facts")} - {None}
+    is_open = any(each.kind == "cell" and each.rank is None for each in seen)
+    if len(exact) != 1 or is_open:
+        return None
+    (rank,) = exact
+    assert rank is not None
+    least = max((each.rank or 0 for each in seen if each.kind == "view"), default=0)
+    return rank if least <= rank else None
 
 
-def _cell(access: ast.Subscript, parents: dict[ast.AST, ast.AST]) -> _Sight:
-    while True:  # A[i][j] is one access
-        parent = parents[access]
-        if not (isinstance(parent, ast.Subscript) and parent.value is access):
-            break
-        access = parent
-    if isinstance(parents[access], ast.Attribute):  # A[i].something
-        return _Sight(access, "escape")
-    indices = query.indices(access)
-    written = isinstance(access.ctx, (ast.Store, ast.Del))
-    if any(_is_many(each) for each in indices):
-        # a slice that is stored writes cells; one that is read is a view under another name
-        return _Sight(access, "cell", None, written) if written else _Sight(access, "escape")
-    return _Sight(access, "cell", len(indices), written)
+class _Reader:
+    """Tells what the places of names in one function mean."""
+
+    def __init__(self, program: Program, parents: dict[ast.AST, ast.AST]) -> None:
+        self.program = program
+        self.parents = parents
+        self.opened = {  # names whose own cells or attributes are used
+            node.value.id
+            for node in ast.walk(program.function)
+            if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.value, ast.Name)
+        }
+
+    def sight(self, node: ast.Name) -> _Sight:
+        """What one place of a name shows."""
+        parent = self.parents[node]
+        if isinstance(parent, ast.Subscript) and parent.value is node:
+            return self._cell(parent)
+        if isinstance(parent, ast.Attribute):
+            return self._attribute(parent)
+        if isinstance(parent, ast.Call) and query.dotted(parent.func) == "len":
+            return _Sight(node, "facts")
+        if isinstance(parent, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.AugAssign)):
+            return _Sight(node, "number")
+        if isinstance(parent, ast.Call) and query.dotted(parent.func) in query.LOOP_WORDS:
+            return _Sight(node, "number")
+        if isinstance(parent, ast.Subscript):  # an index
+            return _Sight(node, "number")
+        if isinstance(parent, ast.Tuple) and isinstance(self.parents[parent], ast.Subscript):
+            return _Sight(node, "number")
+        if isinstance(parent, ast.Return):
+            return _Sight(node, "returned")
+        return _Sight(node, "escape")
+
+    def _cell(self, access: ast.Subscript) -> _Sight:
+        while True:  # A[i][j] is one access
+            parent = self.parents[access]
+            if not (isinstance(parent, ast.Subscript) and parent.value is access):
+                break
+            access = parent
+        if isinstance(parent, ast.Attribute):  # A[i].something
+            return _Sight(access, "escape")
+        indices = query.indices(access)
+        written = isinstance(access.ctx, (ast.Store, ast.Del))
+        if any(_is_many(each) for each in indices):
+            # a slice that is stored writes cells; one that is read is a view under another name
+            return _Sight(access, "cell", None, written) if written else _Sight(access, "escape")
+        kind: Literal["cell", "view"] = "view" if self._may_be_row(access, parent) else "cell"
+        return _Sight(access, kind, len(indices), written)
+
+    def _may_be_row(self, access: ast.Subscript, parent: ast.AST) -> bool:
+        """Whether what is read may be a row that the program goes on to use as an array."""
+        if isinstance(parent, ast.Assign) and parent.value is access:
+            return not self.opened.isdisjoint(query.names_written(parent))
+        if isinstance(parent, ast.Call):
+            return access in parent.args and not self._takes_numbers(parent.func)
+        return isinstance(parent, (ast.Return, ast.For, ast.Starred, ast.keyword))
+
+    def _takes_numbers(self, function: ast.expr) -> bool:
+        """Whether a called function computes a number from numbers."""
+        name = query.dotted(function) or ""
+        if name in _NUMBER_CALLS:
+            return True
+        head, _, rest = name.partition(".")
+        path = ".".join(each for each in (self.program.imports.get(head, ""), rest) if each)
+        module, _, last = path.rpartition(".")
+        if module == "numpy":
+            found = getattr(np, last, None)
+            return isinstance(found, (np.ufunc, type))
+        return module in ("math", "cmath")
+
+    def _attribute(self, attribute: ast.Attribute) -> _Sight:
+        if attribute.attr not in _HARMLESS_ATTRIBUTES:
+            return _Sight(attribute, "escape")
+        parent = self.parents[attribute]
+        if attribute.attr == "shape" and isinstance(parent, ast.Assign):
+            made = parent.targets[0]
+            if isinstance(made, (ast.Tuple, ast.List)):  # H, W = A.shape
+                starred = any(isinstance(each, ast.Starred) for each in made.elts)
+                return _Sight(attribute, "facts", None if starred else len(made.elts))
+        return _Sight(attribute, "facts")
 
 
 def _is_many(index: ast.expr) -> bool:
@@ -143,20 +200,6 @@ def _is_many(index: ast.expr) -> bool:
     if isinstance(index, ast.Constant):
         return index.value is None or index.value is Ellipsis
     return (query.dotted(index) or "").endswith("newaxis")
-
-
-def _attribute(attribute: ast.Attribute, parents: dict[ast.AST, ast.AST]) -> _Sight:
-    if attribute.attr not in _HARMLESS_ATTRIBUTES:
-        return _Sight(attribute, "escape")
-    if attribute.attr != "shape":
-        return _Sight(attribute, "facts")
-    parent = parents[attribute]
-    if isinstance(parent, ast.Assign) and parent.value is attribute:
-        made = parent.targets[0]
-        if isinstance(made, (ast.Tuple, ast.List)):  # H, W = A.shape
-            starred = any(isinstance(each, ast.Starred) for each in made.elts)
-            return _Sight(attribute, "facts", None if starred else len(made.elts))
-    return _Sight(attribute, "facts")
 
 
 def _integer_names(function: ast.FunctionDef) -> set[str]:

@@ -13,7 +13,8 @@ from astile.source import SourceFile
 def use_of(text: str, name: str):
     text = textwrap.dedent(text)
     function = ast.parse(text).body[0]
-    program = Program(function, SourceFile("k.py", text))
+    imports = {"np": "numpy", "math": "math", "sqrt": "math.sqrt", "f4": "numpy.float32"}
+    program = Program(function, SourceFile("k.py", text), imports=imports)
     return {each.name: each for each in uses(program)}[name]
 
 
@@ -59,6 +60,45 @@ def test_arrays(body, rank, written):
 def test_arrays_that_may_be_written_under_another_name(body):
     use = use_of(f"def f(a, b, i):\n    b[0] = a[i]\n    {body}\n", "a")
     assert (use.role, use.written, use.may_be_written) == ("array", False, True)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "row = a[i]\n    row[0] = 1",
+        "row = a[i]\n    row.fill(0)",
+        "c = d = a[i]\n    d[0] = 1",
+        "g(a[i])",
+        "g(b, out=a[i])",
+        "c = np.sum(a[i])",
+        "g(*a[i])",
+        "for v in a[i]: b[0] = v",
+    ],
+)
+def test_rows_leave_the_rank_open(body):
+    use = use_of(f"def f(a, b, i):\n    {body}\n", "a")
+    assert (use.role, use.rank, use.may_be_written) == ("array", None, True)
+    use = use_of(f"def f(a, b, i):\n    b[0] = a[i, 0]\n    {body}\n", "a")
+    assert (use.role, use.rank) == ("array", 2)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "c = a[i]\n    b[0] = c",
+        "b[0] = abs(a[i])",
+        "b[0] = math.exp(a[i])",
+        "b[0] = sqrt(a[i])",
+        "b[0] = np.exp(a[i])",
+        "b[0] = f4(a[i])",
+        "b[0] = np.float32(a[i])",
+        "b[a[i]] = 0",
+        "if a[i]: pass",
+    ],
+)
+def test_cells_fix_the_rank(body):
+    use = use_of(f"def f(a, b, i):\n    {body}\n", "a")
+    assert (use.role, use.rank, use.may_be_written) == ("array", 1, False)
 
 
 @pytest.mark.parametrize(
