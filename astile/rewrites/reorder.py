@@ -10,8 +10,9 @@ from astile.analysis.intervals import Range
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
+from astile.ir.query import Header
 from astile.rewrites.distribute import perfect_nest
-from astile.rewrites.result import Editor, Rewritten, conditions, range_call
+from astile.rewrites.result import Editor, Rewritten, conditions, is_guard, range_call
 
 
 def reorder(program: Program, loops: Sequence[int]) -> Rewritten:
@@ -45,13 +46,19 @@ def reorder(program: Program, loops: Sequence[int]) -> Rewritten:
     spine = nest_between(edit, wanted)
     spine = perfect_nest(edit, _that_change(spine, wanted))
     parts = [each for each in spine if isinstance(each, ast.For)]
+    moving = [each for each in wanted if any(each is part for part in parts)]
     slots = [index for index, each in enumerate(parts) if any(each is w for w in wanted)]
     order = list(parts)
-    for slot, loop in zip(slots, wanted[len(wanted) - len(slots) :], strict=True):
+    for slot, loop in zip(slots, moving, strict=True):
         order[slot] = loop
-    guards = [c for each in spine if isinstance(each, ast.If) for c in conditions(each)]
+    guards = [
+        condition
+        for each in spine
+        if isinstance(each, ast.If)
+        for condition in (conditions(each) if is_guard(each) else [each.test])
+    ]
     place = edit.place(spine[0])
-    body = _last_body(spine)
+    body = spine[-1].body
     guards += _free_bounds(edit, parts, order)
     place.block[place.index] = _rebuild(order, guards, body)
     return edit.finish(wanted)
@@ -60,19 +67,16 @@ def reorder(program: Program, loops: Sequence[int]) -> Rewritten:
 def _that_change(
     spine: list[ast.For | ast.If], wanted: Sequence[ast.For]
 ) -> list[ast.For | ast.If]:
-    """The part of a nest from the first loop on whose place another loop takes.
+    """The part of a nest from the first loop on whose place another loop takes, to the last.
 
     Raises:
         ScheduleError: when the loops have the order wanted already.
     """
-    waiting = list(wanted)
-    for index, each in enumerate(spine):
-        if not any(each is w for w in waiting):
-            continue
-        if each is not waiting[0]:
-            return spine[index:]
-        waiting.pop(0)
-    raise ScheduleError("the loops are in this order already", code="schedule.nothing-to-do")
+    slots = [index for index, each in enumerate(spine) if any(each is w for w in wanted)]
+    changed = [index for index, loop in zip(slots, wanted, strict=True) if spine[index] is not loop]
+    if not changed:
+        raise ScheduleError("the loops are in this order already", code="schedule.nothing-to-do")
+    return spine[changed[0] : changed[-1] + 1]
 
 
 def nest_between(edit: Editor, wanted: Sequence[ast.For]) -> list[ast.For | ast.If]:
@@ -113,45 +117,61 @@ def _variable(loop: ast.For) -> str:
     return "?" if found is None else found.variable
 
 
-def _last_body(spine: Sequence[ast.For | ast.If]) -> list[ast.stmt]:
-    return spine[-1].body
-
-
 def _free_bounds(edit: Editor, before: list[ast.For], after: list[ast.For]) -> list[ast.expr]:
     """Make bounds independent of loops that are now inside; what they lose becomes guards."""
     guards: list[ast.expr] = []
     for index, loop in enumerate(after):
         header = edit.header(loop)
         inside = {_variable(each) for each in after[index + 1 :]}
-        needed = (query.names(header.start) | query.names(header.stop)) & inside
-        if not needed:
+        if not (query.names(header.start) | query.names(header.stop)) & inside:
             continue
         around = before[: [each is loop for each in before].index(True)]
         moved = [each for each in around if _variable(each) in inside]
         ranges = intervals.ranges_of(moved)
-        start, stop = _outer_bounds(edit, loop, ranges)
-        variable = nodes.name(header.variable)
-        guards.append(nodes.compare(nodes.clone(header.start), ast.LtE, variable))
-        guards.append(nodes.compare(nodes.clone(variable), ast.Lt, nodes.clone(header.stop)))
-        loop.iter = range_call(start, stop, kind=header.kind)
+        guards += _freed(edit, loop, header, ranges)
     return guards
 
 
-def _outer_bounds(
-    edit: Editor, loop: ast.For, ranges: Sequence[Range]
-) -> tuple[ast.expr, ast.expr]:
-    header = edit.header(loop)
-    start = intervals.lowest(affine.of(header.start), ranges)
-    stop = intervals.highest(affine.of(header.stop), ranges)
-    left = {each.variable for each in ranges} & (start.names() | stop.names())
-    if left or not query.is_constant(header.step, 1):
+def _freed(edit: Editor, loop: ast.For, header: Header, ranges: Sequence[Range]) -> list[ast.expr]:
+    """Widen the range of a loop to all values it takes; the conditions that keep it as it was."""
+    step = query.integer(header.step)
+    if not step:
+        raise ScheduleError(
+            f"the step of {header.variable} is no literal",
+            code="schedule.not-counted",
+            span=edit.span(loop),
+        )
+    variables = {each.variable for each in ranges}
+    start, stop = affine.of(header.start), affine.of(header.stop)
+    first, last = intervals.lowest, intervals.highest
+    if step < 0:
+        first, last = last, first
+    is_moved = start.names() & variables
+    outer_start, outer_stop = first(start, ranges), last(stop, ranges)
+    if (outer_start.names() | outer_stop.names()) & variables:
         raise ScheduleError(
             f"the bounds of the loop over {header.variable} depend on a loop that would move "
             "inside it, in a way that is not read",
             code="schedule.bad-bounds",
             span=edit.span(loop),
         )
-    return start.expression(), stop.expression()
+    variable = affine.variable(header.variable)
+    # a start that moves decides which values the steps meet
+    unit = (1 if step > 0 else -1) if is_moved else step
+    loop.iter = range_call(
+        outer_start.expression(), outer_stop.expression(), nodes.const(unit), header.kind
+    )
+    up = step > 0
+    guards: list[ast.expr] = []
+    if is_moved:
+        low, high = (start, variable) if up else (variable, start)
+        guards.append(nodes.compare(low.expression(), ast.LtE, high.expression()))
+    low, high = (variable, stop) if up else (stop, variable)
+    guards.append(nodes.compare(low.expression(), ast.Lt, high.expression()))
+    if unit != step:
+        offset = affine.modulo(variable - start if up else start - variable, abs(step))
+        guards.append(nodes.compare(offset.expression(), ast.Eq, nodes.const(0)))
+    return guards
 
 
 def _rebuild(

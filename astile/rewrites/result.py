@@ -169,12 +169,23 @@ def is_guard(statement: ast.stmt) -> bool:
     )
 
 
-def conditions(statement: ast.If) -> list[ast.expr]:
-    """The conditions that a guard joins with `and`."""
-    test = statement.test
-    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-        return list(test.values)
-    return [test]
+def conditions(guard: ast.If) -> list[ast.expr]:
+    """The comparisons that a guard joins with `and`; ``a <= e < b`` counts as two."""
+    test = guard.test
+    joined = (
+        test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+    )
+    return [single for each in joined for single in _comparisons(each)]
+
+
+def _comparisons(test: ast.expr) -> list[ast.expr]:
+    if not isinstance(test, ast.Compare) or len(test.ops) == 1:
+        return [test]
+    sides = [test.left, *test.comparators]
+    return [
+        ast.Compare(nodes.clone(left), [operator], [nodes.clone(right)])
+        for left, operator, right in zip(sides, test.ops, sides[1:], strict=False)
+    ]
 
 
 def check_replaceable(edit: Editor, loop: ast.For, header: Header) -> None:

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 from astile.analysis import affine, intervals
 from astile.analysis.affine import Affine
-from astile.analysis.context import Context
+from astile.analysis.context import Contexts
 from astile.analysis.intervals import Range
+from astile.analysis.params import Names, names_of
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.rewrites.result import conditions, is_guard
@@ -33,81 +34,185 @@ def simplify(program: Program) -> Program:
         program: the program; it is not changed.
     """
     new = program.cloned()
-    new.function.body = _body(new.function.body, [])
+    walker = _Walker(_integers(new))
+    new.function.body = walker.block(new.function.body, [])
     _drop_guards(new)
     return new
 
 
-def _body(body: Sequence[ast.stmt], ranges: list[Range]) -> list[ast.stmt]:
-    result: list[ast.stmt] = []
-    for statement in body:
-        result += _statement(statement, ranges)
-    return result
+def _integers(program: Program) -> set[str]:
+    """Names that hold integers of Python wherever they are read."""
+    names: Names = names_of(program)
+    counts = {
+        header.variable
+        for each in query.loops(program.function)
+        if (header := query.header(each)) is not None
+    }
+    constants = {k for k, v in program.constants.items() if type(v) is int}
+    assigned = _assigned(program.function)
+    known = {each for each in names.integers | constants if each not in assigned}
+    known |= {each for each in counts if None not in assigned[each]}
+    while True:
+        more = {
+            name
+            for name, values in assigned.items()
+            if name not in known
+            and name not in names.arguments
+            and all(value is not None and _is_integer(value, known) for value in values)
+        }
+        if not more:
+            return known
+        known |= more
 
 
-def _statement(statement: ast.stmt, ranges: list[Range]) -> list[ast.stmt]:
-    if isinstance(statement, ast.For):
-        statement.iter = _Indices(ranges).header(statement)
-        found = intervals.range_of(statement)
-        inner = _without(ranges, query.names_written(statement))
-        if found is not None and found.variable not in _written_inside(statement):
-            inner = [*inner, found]
-        statement.body = _body(statement.body, inner)
-        return [statement] if statement.body else []
-    if is_guard(statement):
-        assert isinstance(statement, ast.If)
-        statement.test = _Indices(ranges).condition(statement.test)
-        statement.body = _body(statement.body, ranges)
-        inner_guard = query.only_statement(statement.body)
-        if inner_guard is not None and is_guard(inner_guard) and isinstance(inner_guard, ast.If):
-            both = [*conditions(statement), *conditions(inner_guard)]
-            merged = nodes.if_then(nodes.conjunction(both), inner_guard.body)
-            for comment in (*nodes.comments(statement), *nodes.comments(inner_guard)):
-                nodes.add_comment(merged, comment)
-            return [merged]
-        return [statement] if statement.body else []
-    for field in ("body", "orelse"):
-        held = getattr(statement, field, None)
-        if isinstance(held, list):
-            setattr(statement, field, _body(held, ranges))
-    _Indices(ranges).visit(statement)
-    return [statement]
+def _assigned(function: ast.FunctionDef) -> dict[str, list[ast.expr | None]]:
+    """What names are set to; None stands for what is not known to be an integer.
+
+    A counted loop adds a number to the list of its variable.
+    """
+    found: dict[str, list[ast.expr | None]] = {}
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                found.setdefault(name, []).append(value)
+            case ast.Assign(
+                targets=[ast.Tuple(elts=elements)], value=ast.Attribute(attr="shape")
+            ) if all(isinstance(each, ast.Name) for each in elements):
+                for each in elements:
+                    assert isinstance(each, ast.Name)
+                    found.setdefault(each.id, []).append(nodes.const(0))
+            case ast.For() if (header := query.header(node)) is not None:
+                found.setdefault(header.variable, []).append(nodes.const(0))
+    stores: dict[str, int] = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            stores[node.id] = stores.get(node.id, 0) + 1
+    for name, count in stores.items():  # += and whatever else binds names
+        held = found.setdefault(name, [])
+        held += [None] * (count - len(held))
+    return found
 
 
-def _without(ranges: list[Range], variables: set[str]) -> list[Range]:
-    return [each for each in ranges if each.variable not in variables]
+def _is_integer(expression: ast.expr, known: set[str]) -> bool:
+    """Whether an expression is made of Python's integers and sizes by integer arithmetic."""
+    match expression:
+        case ast.Constant(value=value):
+            return type(value) is int
+        case ast.Name(id=name):
+            return name in known
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
+            return _is_integer(operand, known)
+        case ast.BinOp(left=left, op=op, right=right):
+            exact = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
+            return isinstance(op, exact) and all(_is_integer(e, known) for e in (left, right))
+        case ast.Call(func=ast.Name(id="min" | "max"), args=arguments, keywords=[]):
+            return len(arguments) > 1 and all(_is_integer(e, known) for e in arguments)
+        case ast.Call(func=ast.Name(id="len")):
+            return True
+        case ast.Subscript(value=ast.Attribute(value=ast.Name(), attr="shape")):
+            return query.integer(expression.slice) is not None
+    return False
 
 
-def _written_inside(loop: ast.For) -> set[str]:
-    return set().union(*(query.names_written(each) for each in loop.body))
+class _Walker:
+    """Walks statements with the ranges of the loops around them."""
+
+    def __init__(self, integers: set[str]) -> None:
+        self.integers = integers
+
+    def block(self, body: Sequence[ast.stmt], ranges: list[Range]) -> list[ast.stmt]:
+        """Simplified statements; loops and guards that hold nothing are left out."""
+        result: list[ast.stmt] = []
+        for statement in body:
+            result += self.statement(statement, ranges)
+        return result
+
+    def statement(self, statement: ast.stmt, ranges: list[Range]) -> list[ast.stmt]:
+        """One statement, or none."""
+        if isinstance(statement, ast.For):
+            statement.iter = _Indices(self.integers, ranges).header(statement)
+            statement.body = self.block(statement.body, intervals.inside(ranges, statement))
+            statement.orelse = self.block(statement.orelse, [])
+            return [statement] if statement.body else []
+        if is_guard(statement):
+            assert isinstance(statement, ast.If)
+            return self._guard(statement, ranges)
+        if query.bodies(statement):
+            # names that a loop of unknown length changes hold nothing that is known
+            kept = [e for e in ranges if not e.names & query.names_written(statement)]
+            for body in query.bodies(statement):
+                body[:] = self.block(body, kept) or body
+            indices = _Indices(self.integers, kept)
+            for name, value in ast.iter_fields(statement):
+                if isinstance(value, ast.expr):
+                    setattr(statement, name, indices.visit(value))
+            return [statement]
+        _Indices(self.integers, ranges).visit(statement)
+        return [statement]
+
+    def _guard(self, guard: ast.If, ranges: list[Range]) -> list[ast.stmt]:
+        """A guard; one that holds nothing but another is joined with it."""
+        tests = [_Indices(self.integers, ranges).condition(each) for each in conditions(guard)]
+        body = self.block(guard.body, ranges)
+        inner = query.only_statement(body)
+        above = nodes.comments(guard)
+        if isinstance(inner, ast.If) and is_guard(inner):
+            tests += conditions(inner)
+            body = inner.body
+            above += nodes.comments(inner)
+        if not body:
+            return []
+        made = nodes.if_then(nodes.conjunction(tests), body)
+        for comment in above:
+            nodes.add_comment(made, comment)
+        return [made]
 
 
 class _Indices(ast.NodeTransformer):
     """Rewrites index expressions in place where the normal form is shorter."""
 
-    def __init__(self, ranges: list[Range]) -> None:
-        self.ranges = ranges
+    def __init__(self, integers: set[str], ranges: list[Range]) -> None:
+        self.integers, self.ranges = integers, ranges
 
     def integer(self, expression: ast.expr) -> ast.expr:
+        """The normal form of an integer expression, where it is one and that reads better."""
+        if isinstance(expression, (ast.Name, ast.Constant)):
+            return expression
+        if not _is_integer(expression, self.integers):
+            return expression
         normal = _with_ranges(affine.of(expression), self.ranges).expression()
         return normal if affine.cost(normal) < affine.cost(expression) else expression
 
     def header(self, loop: ast.For) -> ast.expr:
+        """The iterator of a loop."""
         if query.header(loop) is None:
-            return loop.iter
+            visited = self.visit(loop.iter)
+            assert isinstance(visited, ast.expr)
+            return visited
         assert isinstance(loop.iter, ast.Call)
-        loop.iter.args = [self.integer(each) for each in loop.iter.args]
+        loop.iter.args = [self.integer(self.visit(each)) for each in loop.iter.args]
         return loop.iter
 
     def condition(self, test: ast.expr) -> ast.expr:
+        """A condition of a guard that a rewrite made."""
         if isinstance(test, ast.BoolOp):
             test.values = [self.condition(each) for each in test.values]
         elif isinstance(test, ast.Compare):
-            test.left = self.integer(test.left)
-            test.comparators = [self.integer(each) for each in test.comparators]
+            test.left = self.integer(self.visit(test.left))
+            test.comparators = [self.integer(self.visit(each)) for each in test.comparators]
             if len(test.comparators) == 1:
-                test.left, test.comparators[0] = _balanced(test.left, test.comparators[0])
+                test.left, test.comparators[0] = self._balanced(test.left, test.comparators[0])
         return test
+
+    def _balanced(self, left: ast.expr, right: ast.expr) -> tuple[ast.expr, ast.expr]:
+        """Both sides less the constant of the longer one, where that is shorter."""
+        if not _is_integer(left, self.integers) or not _is_integer(right, self.integers):
+            return left, right
+        one, other = affine.of(left), affine.of(right)
+        constant = one.constant if len(one.terms) >= len(other.terms) else other.constant
+        moved = (one - constant).expression(), (other - constant).expression()
+        shorter = sum(map(affine.cost, moved)) < affine.cost(left) + affine.cost(right)
+        return moved if shorter else (left, right)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         node.value = self.visit(node.value)
@@ -118,30 +223,12 @@ class _Indices(ast.NodeTransformer):
         return node
 
     def _index(self, expression: ast.expr) -> ast.expr:
-        if isinstance(expression, (ast.Slice, ast.Starred)):
-            self.generic_visit(expression)
-            return expression
-        expression = self.visit(expression)
-        return self.integer(expression)
+        visited = self.visit(expression)
+        assert isinstance(visited, ast.expr)
+        return visited if isinstance(visited, (ast.Slice, ast.Starred)) else self.integer(visited)
 
-    def visit_If(self, node: ast.If) -> ast.AST:
-        node.test = self.visit(node.test)
-        return node
-
-    def visit_For(self, node: ast.For) -> ast.AST:
-        return node
-
-    def visit_While(self, node: ast.While) -> ast.AST:
-        return node
-
-
-def _balanced(left: ast.expr, right: ast.expr) -> tuple[ast.expr, ast.expr]:
-    """Both sides of a comparison less the constant of the longer one, where that is shorter."""
-    one, other = affine.of(left), affine.of(right)
-    shift = other.constant if len(other.terms) > len(one.terms) else one.constant
-    moved = (one - shift).expression(), (other - shift).expression()
-    shorter = sum(map(affine.cost, moved)) < affine.cost(left) + affine.cost(right)
-    return moved if shorter else (left, right)
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        return node  # its parameters may hide loop variables
 
 
 def _with_ranges(form: Affine, ranges: list[Range]) -> Affine:
@@ -164,29 +251,39 @@ def _with_ranges(form: Affine, ranges: list[Range]) -> Affine:
     return result
 
 
+# --- guards -------------------------------------------------------------------------------------
+
+
 def _drop_guards(program: Program) -> None:
     """Remove the conditions of made guards that always hold, and guards left without any."""
     guards = [each for each in query.statements(program.function) if is_guard(each)]
+    contexts: Contexts | None = None
     for guard in guards:
         assert isinstance(guard, ast.If)
         place = query.find_place(program.function, guard)
-        if place is None:
-            continue
+        assert place is not None
         ranges = intervals.ranges_of(place.loops)
-        context: Context | None = None
-        kept: list[ast.expr] = []
-        for condition in conditions(guard):
-            if _holds(condition, ranges):
-                continue
-            context = context or Context.at(program, guard)
-            if not context.implies(condition):
-                kept.append(condition)
+        kept = [each for each in conditions(guard) if not _holds(each, ranges)]
         if kept:
-            guard.test = nodes.conjunction(kept)
+            contexts = contexts or Contexts(program)
+            context = contexts.at(guard)
+            for each in list(kept):
+                others = [other for other in kept if other is not each]
+                if context.implies(_given(others, each)):
+                    kept = others
+        if kept:
+            guard.test = nodes.conjunction(_chained(kept))
         else:
             for comment in nodes.comments(guard):
                 nodes.add_comment(guard.body[0], comment)
             place.block[place.index : place.index + 1] = guard.body
+
+
+def _given(others: Sequence[ast.expr], condition: ast.expr) -> ast.expr:
+    """``condition`` wherever `others` hold; for questions only, it shares nodes."""
+    if not others:
+        return condition
+    return ast.BoolOp(ast.Or(), [ast.UnaryOp(ast.Not(), nodes.conjunction(others)), condition])
 
 
 def _holds(condition: ast.expr, ranges: list[Range]) -> bool:
@@ -205,3 +302,31 @@ def _holds(condition: ast.expr, ranges: list[Range]) -> bool:
         case _:
             return False
     return intervals.is_nonnegative(gap, ranges)
+
+
+def _chained(tests: Sequence[ast.expr]) -> list[ast.expr]:
+    """``a <= e`` and ``e < b`` become ``a <= e < b``."""
+    result: list[ast.expr] = []
+    for test in tests:
+        lower = next((k for k, each in enumerate(result) if _meets(each, test)), None)
+        if lower is None:
+            result.append(test)
+            continue
+        first = result[lower]
+        assert isinstance(first, ast.Compare)
+        assert isinstance(test, ast.Compare)
+        both = [*first.comparators, *test.comparators]
+        result[lower] = ast.Compare(first.left, [*first.ops, *test.ops], both)
+    return result
+
+
+def _meets(first: ast.expr, second: ast.expr) -> bool:
+    rises = (ast.Lt, ast.LtE)
+    return (
+        isinstance(first, ast.Compare)
+        and isinstance(second, ast.Compare)
+        and len(first.ops) == len(second.ops) == 1
+        and isinstance(first.ops[0], rises)
+        and isinstance(second.ops[0], rises)
+        and nodes.same(first.comparators[0], second.left)
+    )
