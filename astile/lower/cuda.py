@@ -10,7 +10,8 @@ from astile.analysis import affine
 from astile.errors import LoweringError
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
-from astile.lower import assemble, dtypes, emit, facts, fences, host, numeric, structure
+from astile.lower import assemble, dtypes, emit, facts, host, numeric, structure
+from astile.lower import barriers as barrier_finder
 from astile.lower.facts import Facts
 from astile.lower.host import HostControl, HostStatement, Nest, Part, Serial
 from astile.lower.indices import Casts, IndexWriter
@@ -31,7 +32,7 @@ def lower(
     *,
     types: Mapping[str, str] | None = None,
     exact: bool = False,
-    barriers: Finder = fences.find,
+    barriers: Finder = barrier_finder.find,
 ) -> Lowered:
     """The program as a numba.cuda module that does not import astile.
 
@@ -43,7 +44,8 @@ def lower(
         types: array parameter -> name of its dtype, where known.
         exact: leave floating-point arithmetic as numba types it, see `numeric.explicit`. The
             text never asks for fast math.
-        barriers: finds the barriers of the program.
+        barriers: finds the barriers of the program; by default those that dependences between
+            threads need, and no others.
 
     Raises:
         LoweringError: for a program or a limit that the GPU does not have.
