@@ -42,7 +42,7 @@ class _Extent:
 
 def to_device(
     names: Sequence[str], values: Sequence[Any], clock: Clock, fresh: Sequence[FreshMemory]
-) -> tuple[tuple[Any, ...], list[Memory]]:
+) -> tuple[tuple[Any, ...], dict[str, Memory]]:
     """The arguments of a launch for device code.
 
     Args:
@@ -52,17 +52,16 @@ def to_device(
         fresh: allocations whose cells may hold no value.
 
     Returns:
-        The arguments, and the global memories behind them.
+        The arguments, and the global memory behind each array, in the order of the parameters.
 
     Raises:
         EmulationError: an array that device code cannot have.
     """
     extents = list(_extents(zip(names, values, strict=True)))
     emulated: dict[int, EmulatedArray] = {}
-    memories = []
+    memories: dict[str, Memory] = {}
     for group in _overlapping(extents):
         memory = _memory(group, clock, fresh)
-        memories.append(memory)
         low, size = min(each.low for each in group), memory.dtype.itemsize
         kind = EmulatedArray if clock.warp_ordered else TrackedArray
         for each in group:
@@ -70,8 +69,10 @@ def to_device(
             strides = tuple(stride // size for stride in each.array.strides)
             made = kind(memory, each.name, each.array.shape, strides, offset)
             memory.roots.append(made.root)
+            memories[each.name] = memory
             emulated.setdefault(id(each.array), made)
-    return tuple(_replaced(value, emulated) for value in values), memories
+    ordered = {each.name: memories[each.name] for each in extents}
+    return tuple(_replaced(value, emulated) for value in values), ordered
 
 
 def _replaced(value: Any, emulated: dict[int, EmulatedArray]) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from astile.runtime.emulator.errors import Index3
@@ -85,18 +85,18 @@ class EmulationReport:
         )
 
 
-def count(memories: Iterable[Memory]) -> dict[str, ArrayTraffic]:
+def count(memories: Mapping[str, Memory]) -> dict[str, ArrayTraffic]:
     """The traffic of a launch.
 
     Args:
-        memories: its global memories.
+        memories: the global memory behind each array.
     """
     result: dict[str, ArrayTraffic] = {}
-    for memory in memories:
+    for name, memory in memories.items():
         cells = [cell for cell in memory.cells if cell is not None]
         reads = [cell.reads for cell in cells if cell.reads]
         writes = [cell.writes for cell in cells if cell.writes]
-        traffic = ArrayTraffic(
+        result[name] = ArrayTraffic(
             sum(reads),
             sum(writes),
             max(reads, default=0),
@@ -104,5 +104,4 @@ def count(memories: Iterable[Memory]) -> dict[str, ArrayTraffic]:
             len(reads),
             len(writes),
         )
-        result.update({root.name: traffic for root in memory.roots})
     return result
