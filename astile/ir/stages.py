@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from astile.ir import query
-from astile.ir.query import Place
+
+#: The statements around one, outermost first.
+Parents: TypeAlias = tuple[ast.stmt, ...]
 
 
 @dataclass(frozen=True)
@@ -31,24 +35,30 @@ def stages(function: ast.FunctionDef) -> list[Stage]:
     Two statements that write the same array are one stage unless they stand in different
     loops beside each other: ``C[i, j] = 0`` and the loop over ``C[i, j] += ...`` are one.
     """
-    found: list[tuple[str, list[tuple[int, Place]]]] = []
-    for position, statement in enumerate(query.statements(function)):
+    found: list[tuple[str, list[tuple[int, Parents]]]] = []
+    for position, (statement, parents) in enumerate(_walk(function, ())):
         if position == 0 or query.bodies(statement) or query.is_allocation(statement):
-            continue
-        place = query.find_place(function, statement)
-        if place is None:
             continue
         for array in _written(statement):
             for name, members in found:
-                if name == array and _together(members[-1][1], place):
-                    members.append((position, place))
+                if name == array and _together(members[-1][1], parents):
+                    members.append((position, parents))
                     break
             else:
-                found.append((array, [(position, place)]))
+                found.append((array, [(position, parents)]))
     return [_stage(index, found) for index in range(len(found))]
 
 
-def _stage(index: int, found: list[tuple[str, list[tuple[int, Place]]]]) -> Stage:
+def _walk(statement: ast.stmt, parents: Parents) -> Iterator[tuple[ast.stmt, Parents]]:
+    """A statement and all below it, each with those around it, the function left out."""
+    yield statement, parents
+    inner = parents if isinstance(statement, ast.FunctionDef) else (*parents, statement)
+    for body in query.bodies(statement):
+        for each in body:
+            yield from _walk(each, inner)
+
+
+def _stage(index: int, found: list[tuple[str, list[tuple[int, Parents]]]]) -> Stage:
     array, members = found[index]
     same = [k for k, (name, _) in enumerate(found) if name == array]
     name = array if len(same) == 1 else f"{array}#{same.index(index)}"
@@ -61,14 +71,14 @@ def _written(statement: ast.stmt) -> list[str]:
     return arrays or scalars
 
 
-def _together(first: Place, second: Place) -> bool:
+def _together(first: Parents, second: Parents) -> bool:
     """Whether two places share a nest: below their common loop, one has no loop of its own."""
     common = 0
-    for one, other in zip(first.parents, second.parents, strict=False):
+    for one, other in zip(first, second, strict=False):
         if one is not other:
             break
         common += 1
-    own = [any(isinstance(p, ast.For) for p in each.parents[common:]) for each in (first, second)]
+    own = [any(isinstance(p, ast.For) for p in each[common:]) for each in (first, second)]
     if all(own):
         return False
     # statements of the function's own body that share no loop are stages of their own

@@ -46,7 +46,7 @@ def bind(program: Program, loop: int, axis: str) -> Rewritten:
             hints=["one of " + ", ".join(AXES)],
         )
     node = edit.loop(loop)
-    _check_nesting(edit, node, AXES[axis])
+    check_nesting(edit, node, AXES[axis])
     return mark(edit, node, AXES[axis], from_zero=True)
 
 
@@ -64,12 +64,11 @@ def mark(edit: Editor, node: ast.For, kind: str, *, from_zero: bool = False) -> 
             span=edit.span(node),
         )
     if from_zero and not _counts_from_zero(header):
+        header = edit.counted(node)
         _renumber(edit, node, header)
+        node.iter = range_call(nodes.const(0), trip_count(header).expression(), kind=kind)
     else:
         node.iter = range_call(header.start, header.stop, header.step, kind)
-        return edit.finish([node])
-    count = trip_count(header).expression()
-    node.iter = range_call(nodes.const(0), count, kind=kind)
     return edit.finish([node])
 
 
@@ -78,24 +77,32 @@ def _counts_from_zero(header: Header) -> bool:
 
 
 def _renumber(edit: Editor, node: ast.For, header: Header) -> None:
-    if not query.integer(header.step):
-        raise ScheduleError(
-            f"the step of {header.variable} is no literal",
-            code="schedule.not-counted",
-            span=edit.span(node),
-        )
     check_replaceable(edit, node, header)
     value = value_at(header, affine.variable(header.variable))
     node.body = [nodes.substitute(each, {header.variable: value}) for each in node.body]
 
 
-def _check_nesting(edit: Editor, node: ast.For, kind: str) -> None:
-    around = [*edit.place(node).loops]
+def check_nesting(edit: Editor, node: ast.For, kind: str) -> None:
+    """Refuse a kind of loop that cannot stand in the nest it is in.
+
+    Raises:
+        ScheduleError: showing the other loop.
+    """
+    around = edit.place(node).loops
     inside = [each for each in query.loops(node) if each is not node]
     unit = kind.partition(".")[0]
     for other in [*around, *inside]:
         header = query.header(other)
-        if header is None or not header.is_bound:
+        if header is None or not (header.is_bound or header.kind == "parallel"):
+            continue
+        if (header.kind == "parallel") != (kind == "parallel"):
+            raise ScheduleError(
+                f"{header.variable}, in the same nest, is {header.kind}: a nest runs on threads of "
+                "the CPU or of a GPU, not on both",
+                code="schedule.bad-nesting",
+                span=edit.span(other),
+            )
+        if kind == "parallel":
             continue
         if header.kind == kind:
             raise ScheduleError(
@@ -104,7 +111,7 @@ def _check_nesting(edit: Editor, node: ast.For, kind: str) -> None:
                 span=edit.span(other),
                 hints=["bind it to another axis, or fuse the two loops first"],
             )
-        is_around = other in around
+        is_around = any(other is each for each in around)
         threads_outside = header.kind.startswith("thread.") if is_around else unit == "thread"
         blocks_inside = unit == "block" if is_around else header.kind.startswith("block.")
         if threads_outside and blocks_inside:

@@ -97,7 +97,7 @@ def expand_scalars(
 def _extent(edit: Editor, scalar: str, loops: Sequence[ast.For], loop: ast.For) -> Affine:
     """The most iterations that a loop has, whatever the loops around it are at."""
     around = loops[: next(k for k, each in enumerate(loops) if each is loop)]
-    most = intervals.highest(trip_count(edit.header(loop)), intervals.ranges_of(around))
+    most = intervals.highest(trip_count(edit.counted(loop)), intervals.ranges_of(around))
     depends = most.names() & {edit.header(each).variable for each in around}
     if depends:
         raise ScheduleError(
@@ -110,8 +110,9 @@ def _extent(edit: Editor, scalar: str, loops: Sequence[ast.For], loop: ast.For) 
 
 
 def _trip(edit: Editor, loop: ast.For) -> ast.expr:
-    header = edit.header(loop)
-    step = query.integer(header.step) or 1
+    header = edit.counted(loop)
+    step = query.integer(header.step)
+    assert step
     offset = affine.variable(header.variable) - affine.of(header.start)
     if step < 0:
         offset = -offset

@@ -42,7 +42,7 @@ def fuse(program: Program, loops: Sequence[int]) -> Rewritten:
     if len(wanted) < 2:
         raise ScheduleError("name two or more loops", code="schedule.bad-loops")
     _check(edit, wanted)
-    headers = [edit.header(each) for each in wanted]
+    headers = [edit.counted(each) for each in wanted]
     counts = [trip_count(each).expression() for each in headers]
     total = _total(edit, wanted)
     variable = edit.fresh_name("_".join([each.variable for each in headers] + ["fused"]))
@@ -65,9 +65,9 @@ def fuse(program: Program, loops: Sequence[int]) -> Rewritten:
 def _total(edit: Editor, wanted: Sequence[ast.For]) -> ast.expr:
     """How often the fused loop runs: the product, where at most one factor may be below 0."""
     sure = [trips_at_least_0(edit, each) for each in wanted]
-    unsure = [k for k, each in enumerate(wanted) if sure[k] != (trip_count(edit.header(each)))]
+    unsure = [k for k, each in enumerate(wanted) if sure[k] != (trip_count(edit.counted(each)))]
     if len(unsure) == 1:
-        sure[unsure[0]] = trip_count(edit.header(wanted[unsure[0]]))
+        sure[unsure[0]] = trip_count(edit.counted(wanted[unsure[0]]))
     total = sure[0]
     for count in sure[1:]:
         total = affine.of(nodes.binary(total.expression(), ast.Mult, count.expression()))
@@ -103,12 +103,6 @@ def _check(edit: Editor, wanted: Sequence[ast.For]) -> None:
             raise ScheduleError(
                 f"the range of {header.variable} depends on {', '.join(sorted(depends))}",
                 code="schedule.bad-bounds",
-                span=edit.span(loop),
-            )
-        if not query.integer(header.step):
-            raise ScheduleError(
-                f"the step of {header.variable} is no literal",
-                code="schedule.not-counted",
                 span=edit.span(loop),
             )
         outer.add(header.variable)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from astile.ir.program import Program
-from astile.rewrites.bind import mark
+from astile.rewrites.bind import check_nesting, mark
 from astile.rewrites.result import Editor, Rewritten
 
 
@@ -17,7 +17,7 @@ def parallel(program: Program, loop: int) -> Rewritten:
         loop: identity of the loop.
 
     Raises:
-        ScheduleError: when the loop has a kind already.
+        ScheduleError: when the loop has a kind already, or one in its nest is bound.
 
     Before:
         for i in range(n):
@@ -28,4 +28,6 @@ def parallel(program: Program, loop: int) -> Rewritten:
             y[i] = x[i]
     """
     edit = Editor(program)
-    return mark(edit, edit.loop(loop), "parallel")
+    node = edit.loop(loop)
+    check_nesting(edit, node, "parallel")
+    return mark(edit, node, "parallel")

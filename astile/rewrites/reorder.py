@@ -6,11 +6,9 @@ import ast
 from collections.abc import Sequence
 
 from astile.analysis import affine, intervals
-from astile.analysis.intervals import Range
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
-from astile.ir.query import Header
 from astile.rewrites.distribute import perfect_nest
 from astile.rewrites.result import Editor, Rewritten, conditions, is_guard, range_call
 
@@ -127,21 +125,17 @@ def _free_bounds(edit: Editor, before: list[ast.For], after: list[ast.For]) -> l
             continue
         around = before[: [each is loop for each in before].index(True)]
         moved = [each for each in around if _variable(each) in inside]
-        ranges = intervals.ranges_of(moved)
-        guards += _freed(edit, loop, header, ranges)
+        guards += _freed(edit, loop, moved)
     return guards
 
 
-def _freed(edit: Editor, loop: ast.For, header: Header, ranges: Sequence[Range]) -> list[ast.expr]:
+def _freed(edit: Editor, loop: ast.For, moved: Sequence[ast.For]) -> list[ast.expr]:
     """Widen the range of a loop to all values it takes; the conditions that keep it as it was."""
+    header = edit.counted(loop)
     step = query.integer(header.step)
-    if not step:
-        raise ScheduleError(
-            f"the step of {header.variable} is no literal",
-            code="schedule.not-counted",
-            span=edit.span(loop),
-        )
-    variables = {each.variable for each in ranges}
+    assert step
+    variables = {_variable(each) for each in moved}
+    ranges = intervals.ranges_of(moved)
     start, stop = affine.of(header.start), affine.of(header.stop)
     first, last = intervals.lowest, intervals.highest
     if step < 0:

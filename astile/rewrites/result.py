@@ -83,6 +83,22 @@ class Editor:
             )
         return found
 
+    def counted(self, loop: ast.For) -> Header:
+        """The header of a loop whose step is a literal.
+
+        Raises:
+            ScheduleError: when it is none, or 0.
+        """
+        found = self.header(loop)
+        if not query.integer(found.step):
+            raise ScheduleError(
+                f"the step of the loop over {found.variable} is no literal, or 0",
+                code="schedule.not-counted",
+                span=self.span(loop),
+                hints=["write the step as a number"],
+            )
+        return found
+
     def place(self, statement: ast.stmt) -> Place:
         """Where a statement stands."""
         found = query.find_place(self.function, statement)

@@ -57,7 +57,7 @@ def split(
     """
     edit = Editor(program)
     node = edit.loop(loop)
-    header = edit.header(node)
+    header = edit.counted(node)
     factors = _integers(factors)
     _check(edit, node, header, factors, names, tail)
     check_replaceable(edit, node, header)
@@ -92,7 +92,7 @@ def trip_count(header: Header) -> Affine:
 
 def trips_at_least_0(edit: Editor, loop: ast.For) -> Affine:
     """How often a loop runs, never below 0; for use before the loop or inside of it."""
-    return at_least_0(edit, loop, trip_count(edit.header(loop)))
+    return at_least_0(edit, loop, trip_count(edit.counted(loop)))
 
 
 def at_least_0(edit: Editor, statement: ast.stmt, number: Affine) -> Affine:
@@ -149,10 +149,6 @@ def _check(
             'tail="cut" needs None as the first factor',
             code="schedule.bad-factor",
             hints=["write `factors=[None, 16]`"],
-        )
-    if not query.integer(header.step):
-        raise ScheduleError(
-            f"the step of {header.variable} is no literal", code="schedule.not-counted", span=place
         )
     if header.kind != "range":
         raise ScheduleError(

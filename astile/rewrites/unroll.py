@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from astile.analysis import affine
 from astile.errors import ScheduleError
 from astile.ir.printer import print_expression
 from astile.ir.program import Program
@@ -37,8 +36,8 @@ def unroll(program: Program, loop: int, factor: int | None = None) -> Rewritten:
         return Rewritten(inner.program, cut.loops)
     edit = Editor(program)
     node = edit.loop(loop)
-    count = trip_count(edit.header(node))
-    if affine.of(count.expression()).value is None:
+    count = trip_count(edit.counted(node))
+    if count.value is None:
         raise ScheduleError(
             f"the loop runs {print_expression(count.expression())} times, which is no literal",
             code="schedule.not-literal",
