@@ -123,7 +123,7 @@ class Arithmetic(ast.NodeTransformer):
     ) -> ast.expr:
         """``left op right`` of operands that are rewritten already, with their types before."""
         result = binary(operator, first, second)
-        is_power = isinstance(operator, ast.Pow) and isinstance(right, ast.Constant)
+        is_power = isinstance(operator, ast.Pow) and isinstance(second, Integer)
         if not (is_power and isinstance(first, Real)):
             left = self.coerced(left, first, result)
             right = self.coerced(right, second, result)

@@ -147,6 +147,8 @@ def binary(operator: ast.operator, left: Type, right: Type) -> Type:
         return NOTHING
     if isinstance(left, Boolean) and isinstance(right, Boolean) and isinstance(operator, BITWISE):
         return BOOLEAN
+    if isinstance(operator, ast.Pow) and isinstance(left, Real) and isinstance(right, Integer):
+        return left
     if isinstance(left, Real) or isinstance(right, Real):
         known = (Boolean, Integer, Real)
         return unify(left, right) if isinstance(left, known) and isinstance(right, known) else None
