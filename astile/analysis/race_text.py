@@ -37,11 +37,13 @@ class RaceWitness(Witness):
         labels: what the first and the second iteration do, for the carets.
         notes: why nothing orders them.
         hints: what is legal instead.
+        depends_on_data: whether the two iterations meet only for some values in arrays.
     """
 
     labels: tuple[str, str] = ("", "")
     notes: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
+    depends_on_data: bool = False
 
     def refusal(self) -> IllegalSchedule:
         """The error that says all of this."""
@@ -70,12 +72,14 @@ def of_conflict(scene: Scene, conflict: Conflict, unit: Unit) -> RaceWitness:
     cell = _cell(conflict.array, found.cell)
     one = _who(first.seat, found.first, second.seat, found.second, unit, conflict.carrier)
     two = _who(second.seat, found.second, first.seat, found.first, unit, conflict.carrier)
+    may = "" if _is_sure(first, second) else "may "
+    writes, reads = ("may write", "may read") if may else ("writes", "reads")
     if first.writes and second.writes:
-        message = f"{one} and {two} both write {cell}"
+        message = f"{one} and {two} {may or 'both '}write {cell}"
     elif first.writes:
-        message = f"{one} writes {cell}, which {two} reads"
+        message = f"{one} {writes} {cell}, which {two} {reads}"
     else:
-        message = f"{one} reads {cell}, which {two} writes"
+        message = f"{one} {reads} {cell}, which {two} {writes}"
     notes = [_WORDS[unit]]
     if found.sizes:
         notes.append("for example with " + _values(found.sizes))
@@ -96,7 +100,8 @@ def of_astray(scene: Scene, astray: Astray, region: ast.For) -> RaceWitness:
     inside = region in second.seat.loops
     one = _iteration(found.first)
     if inside:
-        message = f"{_iteration(found.second)} reads {name}, which {one} writes"
+        writes = "writes" if _is_sure(first, second) else "may write"
+        message = f"{_iteration(found.second)} reads {name}, which {one} {writes}"
     else:
         message = f"{name} is written by {one} and read after the loop over {_variable(region)}"
     unit = "iteration" if hardware.kind(region) in hardware.CONCURRENT else "thread"
@@ -156,7 +161,12 @@ def _witness(
         labels=labels,
         notes=tuple(notes),
         hints=tuple(hints),
+        depends_on_data=not _is_sure(first, second),
     )
+
+
+def _is_sure(first: Touch, second: Touch) -> bool:
+    return first.access.sure and second.access.sure
 
 
 def _instance(scene: Scene, touch: Touch, values: Mapping[str, int]) -> Instance:

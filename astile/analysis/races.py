@@ -10,8 +10,9 @@ from __future__ import annotations
 import ast
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from astile.analysis import hardware, isl, race_text
+from astile.analysis import bounds, hardware, isl, race_text
 from astile.analysis.accesses import NotModelled
 from astile.analysis.conflicts import Conflict, KernelConflicts, concurrent, of_iterations
 from astile.analysis.hardware import Kernel, Seat
@@ -133,15 +134,32 @@ def _judged(
     scene: Scene, conflicts: Sequence[Conflict], unit: race_text.Unit
 ) -> Iterator[Refuted | Unknown]:
     for each in sorted(conflicts, key=lambda conflict: not conflict.is_certain):
-        if each.is_certain:
-            yield Refuted(race_text.of_conflict(scene, each, unit))
+        pairs = each.pairs.intersect_params(_inside(scene))
+        if pairs.is_empty():
+            continue
+        met = replace(each, pairs=pairs)
+        if met.is_certain:
+            yield Refuted(race_text.of_conflict(scene, met, unit))
         else:
-            yield race_text.uncertain(scene, each, unit)
+            yield race_text.uncertain(scene, met, unit)
 
 
-def _strayed(scene: Scene, found: Iterator[Astray], region: ast.For) -> Iterator[Refuted | Unknown]:
+def _strayed(
+    scene: Scene, found: Iterator[Astray], region: ast.For
+) -> Iterator[Refuted | Unknown]:
     for each in sorted(found, key=lambda astray: astray.write is None):
-        if each.write is not None and each.write.access.is_exact and each.read.access.is_exact:
-            yield Refuted(race_text.of_astray(scene, each, region))
+        if each.write is None or each.pairs is None:
+            yield race_text.unwritten(scene, each, region)
+            continue
+        pairs = each.pairs.intersect_params(_inside(scene))
+        if pairs.is_empty():
+            continue
+        if each.write.access.is_exact and each.read.access.is_exact:
+            yield Refuted(race_text.of_astray(scene, replace(each, pairs=pairs), region))
         else:
             yield race_text.unwritten(scene, each, region)
+
+
+def _inside(scene: Scene) -> isl.Set:
+    """The sizes at which the program can be called: every access stays inside its array."""
+    return bounds.inside(scene)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from astile.analysis import bounds, isl
+from astile.analysis import isl
 from astile.analysis.params import readable
 from astile.analysis.scene import Scene, Touch
 
@@ -40,8 +40,6 @@ def pick(scene: Scene, pairs: isl.UnionMap, one: Touch, two: Touch) -> Sample:
         two: the access that the second iteration makes.
     """
     values = pairs.wrap().as_set()
-    usual = values.intersect_params(bounds.inside(scene))
-    values = values if usual.is_empty() else usual
     sizes = _sizes(scene, values)
     fixed = values.intersect_params(sizes) if sizes is not None else values
     found = isl.points(fixed)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from astile.analysis import hardware, isl
+from astile.analysis import bounds, hardware, isl
 from astile.analysis.accesses import NotModelled
 from astile.analysis.conflicts import Conflict, KernelConflicts
 from astile.analysis.hardware import Seat
@@ -22,7 +22,7 @@ from astile.ir import query
 from astile.ir.program import Program
 from astile.lower import fences
 from astile.lower.barrier_places import Place, candidates, choose
-from astile.lower.barrier_proof import uncut
+from astile.lower.barrier_proof import BarrierProof
 from astile.lower.plan import BarrierPlan, FixedPlan
 
 #: Time allowed for finding the barriers of one program, in seconds.
@@ -81,16 +81,35 @@ def derive(program: Program, *, budget_seconds: float = BUDGET) -> tuple[Barrier
     barriers: list[Barrier] = []
     for kernel in scene.kernels:
         conflicts = KernelConflicts(scene, kernel)
-        for each in conflicts.within_phase:
-            raise _refused(scene, each)
+        _refuse_unordered(scene, conflicts.within_phase)
         crossing = conflicts.between_phases
         chosen = choose(crossing)
-        made = [_barrier(place, chosen, crossing) for place in chosen]
-        left = uncut(scene, crossing, [each.place for each in made])
-        if left:
-            raise _refused(scene, left[0])
-        barriers += made
+        proof = BarrierProof(scene, crossing)
+        left = proof.uncut(chosen)
+        if left is not None:
+            raise _refused(scene, left)
+        chosen = _needed(proof, chosen)
+        barriers += [_barrier(place, chosen, crossing) for place in chosen]
     return tuple(barriers)
+
+
+def _refuse_unordered(scene: Scene, conflicts: Sequence[Conflict]) -> None:
+    """Refuse what meets inside one phase, at sizes at which the program can be called."""
+    if conflicts:
+        inside = bounds.inside(scene)
+        for each in conflicts:
+            if not each.pairs.intersect_params(inside).is_empty():
+                raise _refused(scene, each)
+
+
+def _needed(proof: BarrierProof, chosen: Sequence[Place]) -> list[Place]:
+    """The places without those that the proof can do without, innermost ones tried first."""
+    kept = list(chosen)
+    for place in sorted(chosen, key=lambda each: -each.loops):
+        others = [each for each in kept if each is not place]
+        if others and proof.uncut(others) is None:
+            kept = others
+    return kept
 
 
 def _refused(scene: Scene, conflict: Conflict) -> LoweringError:
