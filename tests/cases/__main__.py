@@ -23,8 +23,11 @@ def main() -> int:
             outcomes.append(each)
             if options.all or each.is_fault or each.is_too_careful:
                 mark = "FAULT" if each.is_fault else "care" if each.is_too_careful else "ok"
-                print(f"{mark:5} {each.program:20} {each.claim:42} {each.verdict:12} "
-                      f"{each.result:9} {each.seconds * 1000:6.0f} ms  {each.message}", flush=True)
+                print(
+                    f"{mark:5} {each.program:20} {each.claim:42} {each.verdict:12} "
+                    f"{each.result:9} {each.seconds * 1000:6.0f} ms  {each.message}",
+                    flush=True,
+                )
     counted = Counter((each.verdict, each.result) for each in outcomes)
     print(f"\n{'verdict':14}{'accepted':>10}{'refused':>10}{'wrong':>8}{'crashed':>9}")
     for verdict in sorted({each.verdict for each in outcomes}):
@@ -32,9 +35,11 @@ def main() -> int:
         print(f"{verdict:14}{row[0]:>10}{row[1]:>10}{row[2]:>8}{row[3]:>9}")
     seconds = [each.seconds for each in outcomes if each.seconds]
     faults = sum(each.is_fault for each in outcomes)
-    print(f"\n{len(outcomes)} claims; faults {faults}; too careful "
-          f"{sum(each.is_too_careful for each in outcomes)}; median step "
-          f"{statistics.median(seconds or [0]) * 1000:.0f} ms, worst {max(seconds or [0]):.2f} s")
+    print(
+        f"\n{len(outcomes)} claims; faults {faults}; too careful "
+        f"{sum(each.is_too_careful for each in outcomes)}; median step "
+        f"{statistics.median(seconds or [0]) * 1000:.0f} ms, worst {max(seconds or [0]):.2f} s"
+    )
     return int(faults > 0)
 
 
