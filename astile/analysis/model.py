@@ -305,12 +305,15 @@ class _Extractor:
             token = self._fill(made, node)
         elif statement.leaf.origin is None and self.prefix != "S" and statement.is_exact:
             value = integer_value(statement)
-            token = None if value is None else tuple_text(INTEGER, (value.text,))
+            if access.array in self.names.ranks:
+                token = self._filling(access.array, None if value is None else value.value)
+            elif value is not None:
+                token = tuple_text(INTEGER, (value.text,))
         if token is not None:
             self.tokens.append(f"{instance} -> {token}")
 
     def _fill(self, made: query.Allocation, node: ast.stmt) -> str | None:
-        word = made.word.removesuffix("_like")
+        word = plain(made)
         if word == "empty":
             return f"{UNDEFINED}[]"
         if word not in ("zeros", "ones"):
@@ -324,6 +327,19 @@ class _Extractor:
             assert isinstance(node.value, ast.Call)
             dtype = "like " + print_expression(node.value.args[0])
         return f"F_{word}_0x{dtype.encode().hex()}[]"
+
+    def _filling(self, array: str, value: int | None) -> str | None:
+        """A cell set to 0 or 1 is one of an array made by zeros or ones of the same type."""
+        made = [
+            (found, each)
+            for each in query.statements(self.program.function)
+            if (found := query.allocation(each)) is not None and found.array == array
+        ]
+        word = {0: "zeros", 1: "ones"}.get(-1 if value is None else value)
+        if len(made) != 1 or word is None:
+            return None
+        [(found, node)] = made
+        return self._fill(replace(found, word=word + found.word[len(plain(found)) :]), node)
 
     # --- the rest -------------------------------------------------------------------------------
 
@@ -372,7 +388,10 @@ class _Extractor:
         for name in observed:
             mentioned |= {extent_name(name, k) for k in range(self.names.ranks.get(name, 0))}
         parameters = tuple(sorted(mentioned))
+        known = " and ".join(sizes(list(parameters))) or "true"
+        possible = self.session.set(f"[{', '.join(parameters)}] -> {{ : {known} }}")
         sinks = self.session.union_map(parameters, self.sinks).intersect_domain(self.read)
+        sinks = sinks.intersect_params(possible)
         sources = self.session.union_map(parameters, self.sources)
         tokens = self.session.union_map(parameters, self.tokens)
         return Model(
@@ -402,6 +421,11 @@ def isl_slot(slot: str) -> str:
     if not mark:
         return slot
     return f"{kind}E{name[1:-1]}" if name[0] == "<" else f"{kind}V{mangled(name)}"
+
+
+def plain(made: query.Allocation) -> str:
+    """What an allocation fills with: ``empty_like`` as ``empty``."""
+    return made.word.removesuffix("_like")
 
 
 def _coordinates(rank: int) -> tuple[str, ...]:
