@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 
 from astile.ir import nodes, query
 from astile.ir.program import Program
+import itertools
 
 Operator = Callable[[Program], Iterator[Program]]
 
@@ -219,7 +220,7 @@ def nests_swapped(program: Program) -> Iterator[Program]:
             and isinstance(body, list)
             and any(
                 isinstance(a, ast.For) and isinstance(b, ast.For)
-                for a, b in zip(body, body[1:], strict=False)
+                for a, b in itertools.pairwise(body)
             )
         )
 
