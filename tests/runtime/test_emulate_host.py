@@ -350,6 +350,16 @@ a[i] = part[i - 32] if i > 31 else t[i] * t.size
             "cuda.threadIdx is not a value",
         ),
         (
+            "from numba import cuda\n@cuda.jit\ndef k(): [cuda.syncthreads() for i in (1, 2)]\n"
+            "def run(): k[1, 1]()",
+            "k cannot be emulated: 'yield' inside list comprehension",
+        ),
+        (
+            "from numba import cuda\n@cuda.jit\ndef k(): x = cuda.const.array_like(1)\n"
+            "def run(): k[1, 1]()",
+            "cuda.const is not emulated",
+        ),
+        (
             "from numba import cuda\nimport numpy as np\n@cuda.jit\ndef k(a): pass\n"
             "def run(): k[1, 1](np.array(['a']))",
             "a has elements of type <U1",

@@ -109,7 +109,13 @@ class Translator:
 
     def _compiled(self, definition: ast.FunctionDef, namespace: dict[str, Any]) -> FunctionType:
         module = ast.fix_missing_locations(nodes.module_of([definition]))
-        code = compile(module, self.places.source.name, "exec", dont_inherit=True)
+        try:
+            code = compile(module, self.places.source.name, "exec", dont_inherit=True)
+        except SyntaxError as error:  # a barrier inside a comprehension, for instance
+            raise EmulationError(
+                f"{definition.name} cannot be emulated: {error.msg}",
+                span=self.places.span(-(error.lineno or 1)),
+            ) from error
         [inner] = [each for each in code.co_consts if isinstance(each, CodeType)]
         return FunctionType(inner, namespace, definition.name)
 
