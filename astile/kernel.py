@@ -11,7 +11,7 @@ from typing import Any, Generic, Literal, ParamSpec, Protocol, TypeVar, cast, ge
 from astile import check as checking
 from astile.analysis import bounds
 from astile.diagnostics import did_you_mean
-from astile.errors import ArgumentError, ScheduleError
+from astile.errors import ArgumentError, LoweringError, ScheduleError
 from astile.forms import Forms, Scheduling
 from astile.frontend import build
 from astile.frontend import text as given_text
@@ -80,6 +80,7 @@ class Kernel(Generic[P, R_co]):
         self._forms = Forms(program, tiles=tiles, scheduling=schedule, exact=exact)
         self._uses = self._forms.uses
         self._has_warned = False
+        self._not_compiled: set[tuple[tuple[str, str], ...]] = set()
         self._forms.schedule(self._default_target())  # what is wrong with it shows now
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
@@ -87,8 +88,7 @@ class Kernel(Generic[P, R_co]):
         values = self._bound(args, kwargs)
         target = self._target_for(values)
         checked = arguments.check(self._uses, self._conditions, values, target)
-        result = self._run(target, checked)
-        return cast("R_co", result)
+        return cast("R_co", self._run_or_fall_back(target, checked))
 
     def __repr__(self) -> str:
         return f"<Kernel {self.__name__} for target {self._target!r}>"
@@ -185,6 +185,19 @@ class Kernel(Generic[P, R_co]):
         bound = inspect.BoundArguments(self.__signature__, dict(values))
         plain = cast("Callable[..., object]", self.__wrapped__)
         return plain(*bound.args, **bound.kwargs)
+
+    def _run_or_fall_back(self, target: str, checked: arguments.Checked) -> object:
+        """Run it; what numba cannot compile runs as Python where the user named no target."""
+        if self._target != "auto" or target != "cpu":
+            return self._run(target, checked)
+        types = tuple(checked.types.items())
+        if types not in self._not_compiled:
+            try:
+                return self._run(target, checked)
+            except LoweringError as error:  # nothing has run yet
+                self._not_compiled.add(types)
+                launch.warn_of_plain_python(self.__name__, error)
+        return self._run("python", checked)
 
     def _run(self, target: str, checked: arguments.Checked) -> object:
         original = False

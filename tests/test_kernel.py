@@ -153,6 +153,32 @@ def test_auto_prefers_numba_and_does_without():
     assert in_fresh_python(script) == "[0.0, 1.0, 2.0, 3.0, 4.0, 5.0] False\n"
 
 
+NOT_COMPILED = """
+import numpy as np
+
+def step(a, b):
+    for i in range(a.shape[0]):
+        b[i] = np.heaviside(a[i] - 1.0, 0.0) + 1.0
+"""
+
+
+def test_what_numba_cannot_compile_runs_as_python_with_one_warning():
+    kernel = from_source(NOT_COMPILED)
+    a, b = np.arange(4.0), np.zeros(4)
+    with pytest.warns(RuntimeWarning, match="step runs as plain Python: numba cannot") as seen:
+        kernel(a, b)
+    assert [each.filename for each in seen] == [__file__]
+    kernel(a, b)  # warns no more
+    assert b.tolist() == [1.0, 1.0, 2.0, 2.0]
+
+
+def test_what_numba_cannot_compile_is_refused_where_it_is_asked_for():
+    kernel = from_source(NOT_COMPILED, target="cpu")
+    with pytest.raises(LoweringError, match="numba cannot compile") as caught:
+        kernel(np.arange(4.0), np.zeros(4))
+    assert "<source>:6" in str(caught.value)
+
+
 def test_from_source():
     text = "OFFSET = 3\n\ndef add(a):\n    for i in range(len(a)):\n        a[i] += OFFSET\n"
     for kernel in (from_source(text, i=4), from_source(text, "add", target="python")):

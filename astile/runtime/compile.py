@@ -220,8 +220,11 @@ def retelling(target: str, text: str, program: Program | None) -> Iterator[None]
 
 
 def _is_numbas(error: Exception) -> bool:
-    """Whether an error comes from numba's or numba.cuda's own classes."""
-    return any(
+    """Whether an error comes from numba's or numba.cuda's own classes.
+
+    An ImportError is numba's too: for `np.dot` it wants SciPy. A compiled program imports nothing.
+    """
+    return isinstance(error, ImportError) or any(
         each.__module__.partition(".")[0] in ("numba", "numba_cuda") for each in type(error).__mro__
     )
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy.typing as npt
 
-from astile.errors import ArgumentError
+from astile.errors import ArgumentError, LoweringError
 from astile.ir.program import Program
 from astile.runtime import compile as compiling
 from astile.runtime.arguments import Checked
@@ -109,5 +109,21 @@ def warn_of_copies(name: str) -> None:
         f"{name}: NumPy arrays are copied to the GPU and back at every call; "
         "pass device arrays (CuPy, PyTorch, numba) to avoid it",
         RuntimeWarning,
-        stacklevel=5,  # of the caller of the kernel
+        stacklevel=6,  # of the caller of the kernel
+    )
+
+
+def warn_of_plain_python(name: str, error: LoweringError) -> None:
+    """Say that a kernel runs as plain Python, which is slow, and why.
+
+    Args:
+        name: of the kernel.
+        error: why it cannot be compiled.
+    """
+    reason = "; ".join((error.diagnostic.message, *error.diagnostic.notes[:1]))
+    warnings.warn(
+        f"{name} runs as plain Python: {reason}; "
+        "target='python' runs it so without this warning, target='cpu' makes it an error",
+        RuntimeWarning,
+        stacklevel=4,
     )

@@ -203,6 +203,14 @@ def test_what_the_program_raises_passes(error):
         raise error("as it is")
 
 
+def test_a_package_that_numba_misses():
+    with (
+        pytest.raises(LoweringError, match="numba says: scipy is required"),
+        compiling.retelling("cpu", "", user_program()),
+    ):
+        raise ImportError("scipy is required for linear algebra")
+
+
 def test_an_argument_that_numba_does_not_know(tmp_path):
     function = load(GENERATED, "shift", cache_dir=tmp_path)
     with (
