@@ -10,7 +10,7 @@ from astile.analysis import affine
 from astile.errors import LoweringError
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
-from astile.lower import assemble, dtypes, emit, facts, host, numeric, structure
+from astile.lower import assemble, dtypes, emit, facts, host, numeric, restrictions, structure
 from astile.lower import barriers as barrier_finder
 from astile.lower.facts import Facts
 from astile.lower.host import HostControl, HostStatement, Nest, Part, Serial
@@ -154,6 +154,7 @@ class _Module:
         return made
 
     def _nest(self, root: ast.For) -> list[ast.stmt]:
+        restrictions.check(self.program, [root])
         kernel = structure.read(self.program, root, self.facts)
         builder = KernelBody(self.program, kernel, self.facts, self.plan, self.words, self.dtypes)
         body = builder.build()
@@ -232,6 +233,7 @@ class _Module:
     def _serial(self, part: Serial) -> list[ast.stmt]:
         """A kernel of one thread; names that live on come back in arrays of one cell."""
         body = list(part.statements)
+        restrictions.check(self.program, body)
         kept = host.kept_names(self.program, part)
         name = self._kernel_name(body)
         own = host.own_names(self.program, part, kept)

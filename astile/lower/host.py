@@ -66,6 +66,14 @@ def parts(program: Program, body: Sequence[ast.stmt]) -> list[Part]:
             found.append(_control(program, statement))
         elif not _touches_cells(statement) or isinstance(statement, ast.Return):
             found.append(HostStatement(statement))
+        elif isinstance(statement, ast.If) and _returns(statement):
+            found.append(_control(program, statement))
+        elif _returns(statement):
+            raise LoweringError(
+                "a loop that runs on the GPU cannot return",
+                span=program.source.span(statement),
+                hints=["store the value in a name or an array, and return after the loop"],
+            )
         elif found and isinstance(found[-1], Serial):
             found[-1] = Serial((*found[-1].statements, statement))
         else:
@@ -86,6 +94,10 @@ def _control(program: Program, statement: ast.stmt) -> HostControl:
         tuple(parts(program, statement.body)),
         tuple(parts(program, statement.orelse)),
     )
+
+
+def _returns(statement: ast.stmt) -> bool:
+    return any(isinstance(each, ast.Return) for each in query.statements(statement))
 
 
 def _touches_cells(statement: ast.stmt) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from astile.errors import LoweringError
 from astile.lower import cuda, fences
 from astile.lower.lowered import Lowered
 from astile.runtime import emulate
@@ -86,3 +88,41 @@ def test_names_of_the_program_do_not_clash_with_those_of_the_text() -> None:
     out = np.zeros(6)
     emulate.load(lowered.text, "f")(out, 1.0, 2.0)
     assert out.tolist() == [3.0] * 6
+
+
+def test_an_early_return_stays_on_the_host() -> None:
+    lowered = lower("""
+    def f(x):
+        n = len(x)
+        if n < 3:
+            x[0] = -1.0
+            return x
+        for i in block.x(n):
+            x[i] += 1
+        return x
+    """)
+    function = emulate.load(lowered.text, "f")
+    assert function(np.zeros(2)).tolist() == [-1.0, 0.0]
+    assert function(np.zeros(3)).tolist() == [1.0, 1.0, 1.0]
+
+
+def test_a_serial_loop_that_returns_is_refused() -> None:
+    with pytest.raises(LoweringError, match="cannot return"):
+        lower("""
+        def f(x):
+            for i in range(4):
+                if x[i] > 0:
+                    return i
+        """)
+
+
+@pytest.mark.parametrize(
+    "statement", ["x[i, 1:] -= 2 * x[0, 1:]", "y[i] = np.sum(x[i, :])", "y[i] = x[i, 1:] @ y"]
+)
+def test_arithmetic_on_whole_arrays_is_refused(statement: str) -> None:
+    with pytest.raises(LoweringError, match="whole arrays"):
+        lower(f"""
+        def f(x, y):
+            for i in block.x(4):
+                {statement}
+        """)

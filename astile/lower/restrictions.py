@@ -1,0 +1,67 @@
+"""Python that runs on the CPU but has no CUDA kernel, found before numba compiles it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from astile.errors import LoweringError
+from astile.ir import query
+from astile.ir.program import Program
+
+
+def check(program: Program, body: Sequence[ast.stmt]) -> None:
+    """Refuse statements of a kernel that the GPU cannot run.
+
+    Args:
+        program: the whole program.
+        body: the statements of one kernel.
+
+    Raises:
+        LoweringError: with the place and what to write.
+    """
+    for statement in (each for outer in body for each in query.statements(outer)):
+        for node in _own_nodes(statement):
+            found = _whole_array(program, node)
+            if found is not None:
+                raise LoweringError(
+                    "arithmetic on whole arrays inside a kernel",
+                    span=program.source.span(found) or program.source.span(statement),
+                    notes=["numba.cuda has no arrays made in a kernel but shared and local ones"],
+                    hints=["write it as a loop over cells"],
+                )
+
+
+def _own_nodes(statement: ast.stmt) -> list[ast.AST]:
+    """The expressions of a statement, those of statements inside it left out; and itself."""
+    found: list[ast.AST] = [statement]
+    for child in ast.iter_child_nodes(statement):
+        if not isinstance(child, ast.stmt):
+            found += list(ast.walk(child))
+    return found
+
+
+def _whole_array(program: Program, node: ast.AST) -> ast.expr | None:
+    """A part of a node that computes with an array as a whole, or None."""
+    if isinstance(node, ast.BinOp):
+        operands = [node.left, node.right]
+        if isinstance(node.op, ast.MatMult):
+            return node
+    elif isinstance(node, ast.AugAssign):
+        operands = [node.target, node.value]
+    elif isinstance(node, ast.UnaryOp):
+        operands = [node.operand]
+    elif isinstance(node, ast.Call):
+        head = (query.dotted(node.func) or "").partition(".")[0]
+        if not program.imports.get(head, "").startswith("numpy"):
+            return None
+        operands = [*node.args, *(each.value for each in node.keywords)]
+    else:
+        return None
+    return next((each for each in operands if _is_slice(each)), None)
+
+
+def _is_slice(expression: ast.expr) -> bool:
+    return isinstance(expression, ast.Subscript) and any(
+        isinstance(each, ast.Slice) for each in query.indices(expression)
+    )
