@@ -199,20 +199,21 @@ def _of_binary(expression: ast.BinOp) -> Affine:
 def floor_div(form: Affine, divisor: int) -> Affine:
     """``form // divisor`` for a positive divisor; whole multiples come out of the division.
 
-    ``(16 * i + j) // 16 -> i + j // 16`` and ``(x // a) // b -> x // (a * b)``
+    ``(16 * i + j) // 16 -> i + j // 16`` and ``(x // a + c) // b -> (x + a * c) // (a * b)``
     """
     if divisor == 1:
         return form
     whole, rest = _divided(form, divisor)
     if rest.value is not None:
         return whole + rest.value // divisor
-    if len(rest.terms) == 1 and not rest.constant:
+    if len(rest.terms) == 1:
         coefficient, inner = next(iter(rest.terms.values()))
         if coefficient == 1 and _is_division(inner):
             assert isinstance(inner, ast.BinOp)
             inner_divisor = query.integer(inner.right)
             if inner_divisor is not None and inner_divisor > 0:
-                return whole + floor_div(of(inner.left), inner_divisor * divisor)
+                dividend = of(inner.left) + rest.constant * inner_divisor
+                return whole + floor_div(dividend, inner_divisor * divisor)
     common = gcd(divisor, *(abs(c) for c, _ in rest.terms.values()))
     if common > 1:  # floor((g * x + r) / (g * d)) = floor((x + floor(r / g)) / d)
         scaled = Affine(
