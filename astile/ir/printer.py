@@ -82,7 +82,8 @@ def _literal(text: str) -> object:
 
 
 def _plain_text(module: ast.Module) -> str:
-    return ast.unparse(module) + "\n"  # noqa: TID251
+    # it wants positions, which nodes made by rewrites have not
+    return ast.unparse(ast.fix_missing_locations(module)) + "\n"  # noqa: TID251
 
 
 def _reparsed(text: str) -> ast.Module | None:

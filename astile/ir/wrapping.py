@@ -11,6 +11,7 @@ documentation, "The Black code style"), reduced to what printed programs contain
 
 from __future__ import annotations
 
+import ast
 import io
 import keyword
 import tokenize
@@ -112,7 +113,23 @@ def _wrap_line(line: str, width: int) -> list[str]:
     head, value, tail = _parts(tokens)
     if not value:
         return [line]
-    return _Wrapper(width).statement(head, value, tail, indent)
+    wrapped = _Wrapper(width).statement(head, value, tail, indent)
+    return wrapped if _is_same([line], wrapped, indent) else [line]
+
+
+def _is_same(lines: list[str], wrapped: list[str], indent: int) -> bool:
+    """Whether two spellings of one statement, or of the header of one, mean the same."""
+    first, second = (_header("\n".join(each)[indent:]) for each in (lines, wrapped))
+    try:
+        return ast.dump(ast.parse(first)) == ast.dump(ast.parse(second))
+    except SyntaxError:
+        return False
+
+
+def _header(text: str) -> str:
+    """A statement that parses by itself."""
+    whole = f"{text} pass" if text.endswith(":") else text
+    return whole.removeprefix("el") if text.startswith("elif") else whole
 
 
 def _tokens(line: str) -> list[_Token] | None:
@@ -160,8 +177,11 @@ def _change(token: _Token) -> int:
 
 
 def _parts(tokens: list[_Token]) -> tuple[list[_Token], list[_Token], list[_Token]]:
-    """A statement as head, value to be wrapped, and tail (the colon)."""
+    """A statement as head, value to be wrapped, and tail (a colon, the message of `assert`)."""
     tail = [tokens[-1]] if tokens[-1].text == ":" else []
+    if tokens[0].text == "assert":
+        commas = [index for index, priority in _breaks(tokens) if priority == _COMMA]
+        tail = tokens[commas[0] :] if commas else []
     rest = tokens[: len(tokens) - len(tail)]
     cut = 0
     depth = 0
@@ -225,26 +245,26 @@ class _Wrapper:
         """The lines of a statement too long for one line."""
         before, after = _text(head), _text(tail)
         start = f"{before} " if before else ""
+        lines: list[str] = []
+        if not self._fits(f"{start}(", indent):
+            lines, start = self._shortened_head(head, indent)
         group = self._hugged(value, indent, start, after)
         if group is not None:
-            lines = self._around(value, group, indent, start, after)
-        elif _breaks(value) or self._fits(_text(value), indent + _STEP):
-            lines = [" " * indent + start + "("]
-            lines += self._inside(value, indent + _STEP)
-            lines.append(" " * indent + ")" + after)
-        else:
-            lines = [" " * indent + start + _text(value) + after]
-        return self._shortened_head(lines, head, indent)
+            return lines + self._around(value, group, indent, start, after)
+        if _breaks(value) or _groups(value) or self._fits(_text(value), indent + _STEP):
+            opening = " " * indent + start + "("
+            inside = self._inside(value, indent + _STEP)
+            return [*lines, opening, *inside, " " * indent + ")" + after]
+        return [*lines, " " * indent + start + _text(value) + after]
 
-    def _shortened_head(self, lines: list[str], head: _Tokens, indent: int) -> list[str]:
-        """Break the last index of a target that is too long by itself."""
-        groups = _groups(head)
-        if len(lines[0]) <= self.width or not groups:
-            return lines
-        rest = lines[0][indent + len(_text(head[: groups[-1][1]])) :]
-        first = self._around(head[: groups[-1][1] + 1], groups[-1], indent, "", "")
-        first[-1] += rest[1:]
-        return first + lines[1:]
+    def _shortened_head(self, head: _Tokens, indent: int) -> tuple[list[str], str]:
+        """A target that is too long by itself, broken in its index, and what is left to print."""
+        filled = [group for group in _groups(head) if group[1] > group[0] + 1]
+        if not filled:
+            return [], f"{_text(head)} "
+        group = self._fitting(filled, head, indent, "", " (") or filled[0]
+        broken = self._around(head, group, indent, "", "")
+        return broken[:-1], broken[-1].lstrip() + " "
 
     def _hugged(self, value: _Tokens, indent: int, start: str, end: str) -> tuple[int, int] | None:
         """The brackets of the value that may take the break, or None when it needs its own."""
@@ -256,15 +276,23 @@ class _Wrapper:
             highest = max(priority for _, priority in breaks)
             if highest == _COMMA or sum(p == highest for _, p in breaks) > 1:
                 return None
-            group = filled[0] if filled[0][0] == 0 else filled[-1]
-            if group[0] != 0 and group[1] != len(value) - 1:
+            filled = [filled[0] if filled[0][0] == 0 else filled[-1]]
+            opening, closing = filled[0]
+            is_call = value[opening].text == "(" and closing == len(value) - 1
+            if opening != 0 and not is_call:
                 return None
-        else:
-            group = filled[-1]
-        first = start + _text(value[: group[0] + 1])
-        last = _text(value[group[1] :]) + end
-        fits = self._fits(first, indent) and self._fits(last, indent)
-        return group if fits else None
+        return self._fitting(filled, value, indent, start, end)
+
+    def _fitting(
+        self, groups: list[tuple[int, int]], value: _Tokens, indent: int, start: str, end: str
+    ) -> tuple[int, int] | None:
+        """The last pair of brackets that leaves short lines before and after it."""
+        for group in reversed(groups):
+            first = start + _text(value[: group[0] + 1])
+            last = _text(value[group[1] :]) + end
+            if self._fits(first, indent) and self._fits(last, indent):
+                return group
+        return None
 
     def _around(
         self, value: _Tokens, group: tuple[int, int], indent: int, start: str, end: str
@@ -317,7 +345,8 @@ class _Wrapper:
         filled = [group for group in _groups(piece) if group[1] > group[0] + 1]
         if not filled:
             return [" " * indent + start + _text(piece) + end]
-        return self._around(piece, filled[-1], indent, start, end)
+        group = self._fitting(filled, piece, indent, start, end) or filled[0]
+        return self._around(piece, group, indent, start, end)
 
     def _fits(self, text: str, indent: int) -> bool:
         return indent + len(text) <= self.width
