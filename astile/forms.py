@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from functools import cached_property
 
 from astile import check as checking
+from astile.analysis import bounds
 from astile.ir.program import Program
 from astile.runtime import arguments
 from astile.runtime import compile as compiling
@@ -47,6 +49,16 @@ class Forms:
         self._schedules: dict[str, Schedule] = {}
         self._specializers: dict[str, Specializer] = {}
 
+    @cached_property
+    def conditions(self) -> tuple[bounds.Condition, ...]:
+        """What must hold of the sizes at a call for every access to stay inside its array."""
+        return bounds.conditions(self.program)
+
+    @cached_property
+    def _needs_bounds_checks(self) -> bool:
+        """Whether some access may leave its array in spite of `conditions`."""
+        return bool(bounds.unproved(self.program))
+
     def schedule(self, target: str) -> Schedule:
         """The schedule of a target; one that the user wrote serves all targets.
 
@@ -83,7 +95,10 @@ class Forms:
             return self._specializers[target]
 
     def _specializer_of(self, program: Program, target: str) -> Specializer:
-        return Specializer(self.program, program, target, self.uses, self._exact)
+        check_bounds = target == "cpu" and self._needs_bounds_checks
+        return Specializer(
+            self.program, program, target, self.uses, exact=self._exact, check_bounds=check_bounds
+        )
 
     # --- for `kernel.check` ---------------------------------------------------------------------
 

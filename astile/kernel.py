@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Generic, Literal, ParamSpec, Protocol, TypeVar, cast, get_args, overload
 
 from astile import check as checking
-from astile.analysis import bounds
 from astile.diagnostics import did_you_mean
 from astile.errors import ArgumentError, LoweringError, ScheduleError
 from astile.forms import Forms, Scheduling
@@ -76,7 +75,6 @@ class Kernel(Generic[P, R_co]):
         else:
             program = build.build(function, scratch=tuple(scratch))
         self._original = program
-        self._conditions = bounds.conditions(program)
         self._forms = Forms(program, tiles=tiles, scheduling=schedule, exact=exact)
         self._uses = self._forms.uses
         self._has_warned = False
@@ -87,7 +85,7 @@ class Kernel(Generic[P, R_co]):
         """Run it: NumPy arrays on the host or through the GPU, device arrays where they are."""
         values = self._bound(args, kwargs)
         target = self._target_for(values)
-        checked = arguments.check(self._uses, self._conditions, values, target)
+        checked = arguments.check(self._uses, self._forms.conditions, values, target)
         return cast("R_co", self._run_or_fall_back(target, checked))
 
     def __repr__(self) -> str:
@@ -158,7 +156,7 @@ class Kernel(Generic[P, R_co]):
             InternalError: at the first divergence, naming the step or target and the cell.
         """
         values = self._bound(args, kwargs)
-        checked = arguments.check(self._uses, self._conditions, values, "python")
+        checked = arguments.check(self._uses, self._forms.conditions, values, "python")
         if checked.overlaps:
             raise ArgumentError(
                 f"arguments {checked.overlaps[0]}: such a call runs the original loops",

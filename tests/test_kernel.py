@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from astile import Kernel, Schedule, from_source, tile
-from astile.errors import ArgumentError, LoweringError, ScheduleError, SourceError
+from astile.errors import ArgumentError, AstileError, LoweringError, ScheduleError, SourceError
 from astile.runtime import compile as compiling
 from astile.runtime.specialize import Specializer
 
@@ -471,6 +471,24 @@ def test_index_out_of_bounds_is_refused_before_anything_runs():
     assert not a.any()
     kernel(a, 3)
     assert a.all()
+
+
+@pytest.mark.parametrize("target", ["python", "cpu", "emulate"])
+def test_index_that_no_size_decides_is_checked_where_it_is_used(target):
+    text = "def pick(a, at, b):\n    for i in range(len(b)):\n        b[i] = a[at[i]]\n"
+    kernel = from_source(text, i=4, target=target)
+    a, b = np.arange(5.0), np.zeros(9)
+    at = np.arange(9) % 5
+    kernel(a, at, b)
+    assert b.tolist() == at.tolist()
+    for wrong in (5, -6, 1 << 40):
+        at[7] = wrong
+        with pytest.raises((IndexError, AstileError), match=r"out of bounds|outside|index"):
+            kernel(a, at, b)
+    at[7] = -1
+    if target != "emulate":
+        kernel(a, at, b)
+        assert b[7] == 4.0
 
 
 def test_check_of_overlapping_arrays_is_refused():

@@ -171,6 +171,15 @@ def to_host(value: Any) -> Any:
     return value if copy is None else copy()
 
 
+def check_bounds(function: Any) -> None:
+    """Make a compiled function raise IndexError where it would leave an array.
+
+    Args:
+        function: decorated with `njit` and not called so far.
+    """
+    function.targetoptions["boundscheck"] = True
+
+
 def one_at_a_time_if_needed(function: Callable[..., object]) -> Callable[..., object]:
     """A function that holds a lock where numba's threading layer wants one.
 
@@ -213,6 +222,10 @@ def retelling(target: str, text: str, program: Program | None) -> Iterator[None]
     """
     try:
         yield
+    except SystemError as error:
+        if error.__cause__ is None:
+            raise
+        raise error.__cause__ from None  # what a body of prange raises arrives wrapped in this
     except Exception as error:
         if not _is_numbas(error):
             raise

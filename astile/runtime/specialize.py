@@ -25,6 +25,7 @@ class Specializer:
         target: ``"python"``, ``"cpu"``, ``"cuda"`` or ``"emulate"``.
         parameters: how the program uses its parameters.
         exact: print no fast-math flags.
+        check_bounds: let numba check every index, as Python does.
     """
 
     def __init__(
@@ -33,12 +34,15 @@ class Specializer:
         scheduled: Program,
         target: str,
         parameters: Sequence[Use],
+        *,
         exact: bool,
+        check_bounds: bool = False,
     ) -> None:
         self.target = target
         self._programs = {True: original, False: scheduled}
         self._parameters = tuple(parameters)
         self._exact = exact
+        self._check_bounds = check_bounds
         self._lock = threading.RLock()
         self._launchers: dict[tuple[object, ...], Launcher] = {}
 
@@ -85,6 +89,8 @@ class Specializer:
             return emulate.load(lowered.text, lowered.entry)
         constants = repr(sorted(program.constants.items()))
         function = load.load(lowered.text, lowered.entry, (self.target, constants))
+        if self.target == "cpu" and self._check_bounds:
+            compiling.check_bounds(function)
         if self.target == "cpu" and "prange" in lowered.text:
             return compiling.one_at_a_time_if_needed(function)
         return function
