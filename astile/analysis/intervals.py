@@ -96,11 +96,17 @@ def lowest(form: Affine, ranges: Sequence[Range]) -> Affine:
 def highest(form: Affine, ranges: Sequence[Range]) -> Affine:
     """An upper bound of a form that no longer names the variables of `ranges`, where it can.
 
-    Of several bounds it is the first that names none of them.
+    Of several bounds it is the first that names none of them, or one that is less by a number.
     """
     variables = {each.variable for each in ranges}
     found = upper_bounds(form, ranges)
-    return next((each for each in found if not each.names() & variables), found[0])
+    free = [each for each in found if not each.names() & variables]
+    best = free[0] if free else found[0]
+    for each in free:
+        gap = (each - best).value
+        if gap is not None and gap < 0:
+            best = each
+    return best
 
 
 def lower_bounds(form: Affine, ranges: Sequence[Range]) -> list[Affine]:

@@ -41,40 +41,76 @@ def reorder(program: Program, loops: Sequence[int]) -> Rewritten:
     wanted = [edit.loop(each) for each in loops]
     if len({id(each) for each in wanted}) != len(wanted) or len(wanted) < 2:
         raise ScheduleError("name two or more different loops", code="schedule.bad-loops")
+    _check_changes(nest_between(edit, wanted), wanted)
+    _hoist(edit, wanted)
     spine = nest_between(edit, wanted)
-    spine = perfect_nest(edit, _that_change(spine, wanted))
-    parts = [each for each in spine if isinstance(each, ast.For)]
-    moving = [each for each in wanted if any(each is part for part in parts)]
-    slots = [index for index, each in enumerate(parts) if any(each is w for w in wanted)]
-    order = list(parts)
-    for slot, loop in zip(slots, moving, strict=True):
-        order[slot] = loop
-    guards = [
-        condition
-        for each in spine
-        if isinstance(each, ast.If)
-        for condition in (conditions(each) if is_guard(each) else [each.test])
-    ]
-    place = edit.place(spine[0])
-    body = spine[-1].body
-    guards += _free_bounds(edit, parts, order)
-    place.block[place.index] = _rebuild(order, guards, body)
+    order = _in_order(spine, wanted)
+    parts = _loops(spine)
+    changed = [k for k, (one, other) in enumerate(zip(parts, order, strict=True)) if one != other]
+    if changed:
+        first, last = (_index(spine, parts[k]) for k in (changed[0], changed[-1]))
+        moving = perfect_nest(edit, spine[first : last + 1])
+        _permute(edit, moving, order[changed[0] : changed[-1] + 1])
     return edit.finish(wanted)
 
 
-def _that_change(
-    spine: list[ast.For | ast.If], wanted: Sequence[ast.For]
-) -> list[ast.For | ast.If]:
-    """The part of a nest from the first loop on whose place another loop takes, to the last.
+def _loops(spine: Sequence[ast.stmt]) -> list[ast.For]:
+    return [each for each in spine if isinstance(each, ast.For)]
 
-    Raises:
-        ScheduleError: when the loops have the order wanted already.
-    """
-    slots = [index for index, each in enumerate(spine) if any(each is w for w in wanted)]
-    changed = [index for index, loop in zip(slots, wanted, strict=True) if spine[index] is not loop]
-    if not changed:
+
+def _index(spine: Sequence[ast.stmt], loop: ast.stmt) -> int:
+    return next(index for index, each in enumerate(spine) if each is loop)
+
+
+def _in_order(spine: Sequence[ast.stmt], wanted: Sequence[ast.For]) -> list[ast.For]:
+    """The loops of a nest, those that are wanted in that order among the places they hold."""
+    waiting = list(wanted)
+    return [waiting.pop(0) if any(each is w for w in wanted) else each for each in _loops(spine)]
+
+
+def _check_changes(spine: Sequence[ast.stmt], wanted: Sequence[ast.For]) -> None:
+    order = _in_order(spine, wanted)
+    if all(one is other for one, other in zip(_loops(spine), order, strict=True)):
         raise ScheduleError("the loops are in this order already", code="schedule.nothing-to-do")
-    return spine[changed[0] : changed[-1] + 1]
+
+
+def _hoist(edit: Editor, wanted: Sequence[ast.For]) -> None:
+    """Move loops that go outermost there before anything is distributed.
+
+    Statements beside the inner loops stay inside of them then, and their scalars need no cells
+    for their iterations.
+    """
+    spine = nest_between(edit, wanted)
+    perfect = next(
+        (k for k, each in enumerate(spine[:-1]) if query.only_statement(each.body) is None),
+        len(spine) - 1,
+    )
+    band = spine[: perfect + 1]
+    loops = _loops(band)
+    order: list[ast.For] = []
+    for each in _in_order(spine, wanted):
+        if not any(each is loop for loop in loops):
+            break
+        order.append(each)
+    order += [each for each in loops if not any(each is loop for loop in order)]
+    changed = [k for k, (one, other) in enumerate(zip(loops, order, strict=True)) if one != other]
+    if changed:
+        first, last = (_index(band, loops[k]) for k in (changed[0], changed[-1]))
+        _permute(edit, band[first : last + 1], order[changed[0] : changed[-1] + 1])
+
+
+def _permute(edit: Editor, nest: Sequence[ast.For | ast.If], order: list[ast.For]) -> None:
+    """Put the loops of a perfect nest into an order."""
+    guards = [
+        condition
+        for each in nest
+        if isinstance(each, ast.If)
+        for condition in (conditions(each) if is_guard(each) else [each.test])
+    ]
+    place = edit.place(nest[0])
+    body = nest[-1].body
+    guards += _free_bounds(edit, _loops(nest), order)
+    place.block[place.index] = _rebuild(order, guards, body)
 
 
 def nest_between(edit: Editor, wanted: Sequence[ast.For]) -> list[ast.For | ast.If]:

@@ -168,6 +168,15 @@ class _Walker:
         return [made]
 
 
+#: Comparisons of integers that differ by 1: ``i < j + 1`` is ``i <= j``.
+_WHOLE: dict[tuple[type[ast.cmpop], int], type[ast.cmpop]] = {
+    (ast.Lt, 1): ast.LtE,
+    (ast.LtE, -1): ast.Lt,
+    (ast.Gt, -1): ast.GtE,
+    (ast.GtE, 1): ast.Gt,
+}
+
+
 class _Indices(ast.NodeTransformer):
     """Rewrites index expressions in place where the normal form is shorter."""
 
@@ -201,18 +210,24 @@ class _Indices(ast.NodeTransformer):
             test.left = self.integer(self.visit(test.left))
             test.comparators = [self.integer(self.visit(each)) for each in test.comparators]
             if len(test.comparators) == 1:
-                test.left, test.comparators[0] = self._balanced(test.left, test.comparators[0])
+                return self._balanced(test)
         return test
 
-    def _balanced(self, left: ast.expr, right: ast.expr) -> tuple[ast.expr, ast.expr]:
+    def _balanced(self, test: ast.Compare) -> ast.Compare:
         """Both sides less the constant of the longer one, where that is shorter."""
+        left, right = test.left, test.comparators[0]
         if not _is_integer(left, self.integers) or not _is_integer(right, self.integers):
-            return left, right
+            return test
         one, other = affine.of(left), affine.of(right)
+        gap = other.constant - one.constant
+        operator = _WHOLE.get((type(test.ops[0]), gap))
+        if operator is not None:  # i < j + 1
+            one, other, test.ops = one - one.constant, other - other.constant, [operator()]
         constant = one.constant if len(one.terms) >= len(other.terms) else other.constant
         moved = (one - constant).expression(), (other - constant).expression()
-        shorter = sum(map(affine.cost, moved)) < affine.cost(left) + affine.cost(right)
-        return moved if shorter else (left, right)
+        if sum(map(affine.cost, moved)) < affine.cost(left) + affine.cost(right):
+            test.left, test.comparators = moved[0], [moved[1]]
+        return test
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         node.value = self.visit(node.value)

@@ -1,5 +1,5 @@
 def f(y, n):
     for j in range(n):
         for i in range(n):
-            if j < i + 1:
+            if j <= i:
                 y[i, j] += 1
