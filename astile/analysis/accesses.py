@@ -385,7 +385,8 @@ class _Collector:
             if base in self.bound:
                 self.value(node.func.value, done)
         for child in [*node.args, *(keyword.value for keyword in node.keywords)]:
-            self.value(child, done)
+            if not (self._asks_types(node) and isinstance(child, ast.Name)):
+                self.value(child, done)
         if pure:
             return
         self.acts = True
@@ -394,6 +395,10 @@ class _Collector:
             every = (None,) * self.names.ranks[name]
             self.writes.append(Access(slot, name, every))
             self.kept.append(Access(f"o{slot[1:]}", name, every))
+
+    def _asks_types(self, node: ast.Call) -> bool:
+        """Whether a call looks at the types of its arguments only, not at their cells."""
+        return self.calls.path(node.func) == "numpy.result_type"
 
 
 def _is_axis_changing(index: ast.expr) -> bool:

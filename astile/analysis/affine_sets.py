@@ -64,6 +64,24 @@ class Quasi:
         return Quasi().plus(self, factor)
 
 
+class Composite(str):
+    """An atom made of forms: a division rounded down, a remainder, a minimum or maximum.
+
+    It is its own isl text, so that equal atoms are equal texts.
+    """
+
+    word: str
+    parts: tuple[Quasi, ...]
+    divisor: int
+
+    @classmethod
+    def of(cls, text: str, word: str, parts: Iterable[Quasi], divisor: int = 0) -> Composite:
+        """The atom with a text and what it was made from."""
+        made = cls(text)
+        made.word, made.parts, made.divisor = word, tuple(parts), divisor
+        return made
+
+
 def const(value: int) -> Quasi:
     """A constant."""
     return Quasi({}, value)
@@ -155,7 +173,12 @@ def _extreme(word: str, parts: list[Quasi]) -> Quasi:
     if all(value is not None for value in values):
         known = [value for value in values if value is not None]
         return const(min(known) if word == "min" else max(known))
-    return atom(f"{word}({', '.join(sorted({each.text for each in parts}))})")
+    distinct = {each.text: each for each in parts}
+    if len(distinct) == 1:
+        return parts[0]
+    ordered = [distinct[text] for text in sorted(distinct)]
+    text = f"{word}({', '.join(each.text for each in ordered)})"
+    return atom(Composite.of(text, word, ordered))
 
 
 def _binary(left: Quasi, op: ast.operator, right: Quasi) -> Quasi | None:
@@ -188,7 +211,9 @@ def floor_div(form: Quasi, divisor: int) -> Quasi:
     quotient, remainder = divmod(form.constant, divisor)
     result = Quasi(whole, quotient)
     if rest:
-        result = result.plus(atom(f"floor({Quasi(rest, remainder).text}/{divisor})"))
+        inner = Quasi(rest, remainder)
+        text = f"floor({inner.text}/{divisor})"
+        result = result.plus(atom(Composite.of(text, "//", [inner], divisor)))
     return result
 
 
@@ -198,7 +223,29 @@ def modulo(form: Quasi, divisor: int) -> Quasi:
         return modulo(form.times(-1), -divisor).times(-1)
     rest = {k: c % divisor for k, c in form.terms.items() if c % divisor}
     reduced = Quasi(rest, form.constant % divisor)
-    return reduced if not rest else atom(f"({reduced.text} mod {divisor})")
+    if not rest:
+        return reduced
+    return atom(Composite.of(f"({reduced.text} mod {divisor})", "%", [reduced], divisor))
+
+
+def substituted(form: Quasi, values: Mapping[str, Quasi]) -> Quasi:
+    """A form with dimensions replaced by forms, inside atoms too."""
+    result = Quasi({}, form.constant)
+    for key, coefficient in form.terms.items():
+        if key in values:
+            result = result.plus(values[key], coefficient)
+        elif isinstance(key, Composite):
+            parts = [substituted(each, values) for each in key.parts]
+            result = result.plus(_remade(key, parts), coefficient)
+        else:
+            result = result.plus(atom(key), coefficient)
+    return result
+
+
+def _remade(key: Composite, parts: list[Quasi]) -> Quasi:
+    if key.word == "//":
+        return floor_div(parts[0], key.divisor)
+    return modulo(parts[0], key.divisor) if key.word == "%" else _extreme(key.word, parts)
 
 
 def formula(condition: ast.expr, scope: Scope) -> str | None:

@@ -13,9 +13,10 @@ from typing import Literal
 
 from astile.analysis import isl
 from astile.analysis.accesses import NotModelled
+from astile.analysis.affine_sets import substituted
 from astile.analysis.domains import Signs
-from astile.analysis.flows import Flow, Hints, hints_of, new_flow, original_flow
-from astile.analysis.matching import Different, match, substituted
+from astile.analysis.flows import Flow, Hints, final_reads, hints_of, new_flow, original_flow
+from astile.analysis.matching import Different, match
 from astile.analysis.model import Model, extract
 from astile.analysis.params import readable
 from astile.analysis.reach import Reach
@@ -95,7 +96,7 @@ class Checker:
         problem = _other_interface(self.original, new)
         if problem is not None:
             return Unknown(problem)
-        other = extract(new, session=self.session, prefix="T", also_observed=model.observed)
+        other = extract(new, session=self.session, original=model)
         hints = hints_of(other, model)
         if hints.problem is not None:
             reason, node = hints.problem
@@ -132,6 +133,8 @@ class Checker:
         ]
         if unlike:
             return Unknown(f"{unlike[0]} is used with another number of indices")
+        if set(model.observed) - set(other.observed):
+            return Unknown("an argument is not looked at afterwards any more")
         foreign = set(other.observed) - set(model.observed)
         if foreign:
             return Unknown(f"{min(foreign)} is written, which the original only reads")
@@ -158,6 +161,8 @@ class Checker:
         reads = hints.reads.intersect_domain(other.sinks.domain())
         if not reads.range().is_subset(model.sinks.domain()):
             return Unknown("an iteration runs that the original does not have")
+        if not final_reads(model).is_subset(reads.range()):
+            return Unknown("an output of the original is not one of the new program")
         values = found.values.intersect_range(reads.domain())
         garbage = reads.intersect_range(flow.undefined).domain()
         if not garbage.is_empty():

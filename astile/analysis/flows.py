@@ -139,6 +139,13 @@ def hints_of(new: Model, original: Model) -> Hints:
     )
 
 
+def final_reads(model: Model) -> isl.UnionSet:
+    """What the caller reads after the call: every cell of every output, and what is returned."""
+    names = [_final_read(name, model) for name in model.observed]
+    every = model.session.union_map((), [f"{each} -> {each}" for each in names]).domain()
+    return model.sinks.domain().intersect(every)
+
+
 def _final_read(name: str, model: Model) -> str:
     rank = model.names.ranks.get(name, 0)
     return tuple_text(f"O{array_name(name)}", tuple(f"c{axis}" for axis in range(rank)))

@@ -52,8 +52,8 @@ __all__ = [
 #: An expression over parameters: an integer, a name, or (operator, operands).
 Tree = int | str | tuple[str, tuple["Tree", ...]]
 
-#: isl operations that take about a second on a slow machine; a cap, not a measure.
-_OPERATIONS_PER_SECOND = 20_000_000
+#: About as many operations as isl does in a second; its calls cannot be interrupted otherwise.
+_OPERATIONS_PER_SECOND = 1_000_000
 
 
 class BudgetError(Exception):

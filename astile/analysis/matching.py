@@ -7,8 +7,6 @@ and the order of everything are compared, and integers that are used as values a
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from astile.analysis import affine_sets
@@ -17,7 +15,6 @@ from astile.analysis.model import Statement
 from astile.ir import query
 
 _IGNORED = ("ctx", "type_comment", "kind", "simple")
-_DIMENSION = re.compile(r"\bv\d+_\w+")
 
 
 class Different(Exception):  # noqa: N818 - says what is the case
@@ -126,15 +123,3 @@ class _Walker:
             self._field(query.indices(first), query.indices(second), second)
         elif type(first) is not type(second):
             raise Different("a part of an array is another one", second)
-
-
-def substituted(form: Quasi, values: Mapping[str, Quasi]) -> Quasi:
-    """A form with dimensions replaced by forms, inside atoms too."""
-    result = Quasi({}, form.constant)
-    for atom, coefficient in form.terms.items():
-        if atom in values:
-            result = result.plus(values[atom], coefficient)
-        else:
-            text = _DIMENSION.sub(lambda found: values[found.group()].text, atom)
-            result = result.plus(affine_sets.atom(text), coefficient)
-    return result

@@ -8,7 +8,6 @@ that it may be. A write that may not happen reads what it would keep, and writes
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -134,23 +133,25 @@ def extract(
     program: Program,
     *,
     session: isl.Session | None = None,
-    prefix: str = "S",
-    also_observed: Iterable[str] = (),
+    original: Model | None = None,
 ) -> Model:
     """The model of a program, from its text alone.
 
     Args:
         program: the program.
         session: the isl session to build sets in; a new one when not given.
-        prefix: what names of statements begin with.
-        also_observed: arguments that are looked at afterwards even when nobody writes them.
+        original: model of the original function, when this program is another form of it. Then
+            statements are named ``T0``, ... and not ``S0``, ...
 
     Raises:
         NotModelled: for Python whose meaning the model does not hold.
         isl.Error: when isl fails.
     """
     session = session or isl.Session()
-    return _Extractor(program, survey(program), session, prefix).run(set(also_observed))
+    if original is None:
+        return _Extractor(program, survey(program), session, "S").run(set())
+    found = survey(program, original.names)
+    return _Extractor(program, found, session, "T").run(set(original.observed))
 
 
 class _Extractor:

@@ -37,12 +37,20 @@ class Names:
         return tuple(each for each in self.arguments if each in self.ranks)
 
 
-def names_of(program: Program) -> Names:
-    """Tell integers, arrays and scalars of a program apart."""
+def names_of(program: Program, original: Names | None = None) -> Names:
+    """Tell integers, arrays and scalars of a program apart.
+
+    Args:
+        program: the program.
+        original: names of the original function, whose arguments these are too.
+    """
     function = program.function
     arguments = tuple(query.parameters(function))
     local = frozenset(query.names_written(function) - set(arguments))
     ranks = _ranks(function, set(arguments) | local)
+    if original is not None:
+        for name in original.array_arguments:
+            ranks[name] = max(ranks.get(name, 0), original.ranks[name])
     integers = _integers(function, set(arguments) - set(ranks), set(local) - set(ranks))
     return Names(arguments, frozenset(integers), ranks, local)
 

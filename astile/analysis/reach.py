@@ -10,10 +10,9 @@ from collections.abc import Iterator
 
 from astile.analysis import isl
 from astile.analysis.accesses import Access
-from astile.analysis.affine_sets import Quasi, parameters_in
+from astile.analysis.affine_sets import Quasi, parameters_in, substituted
 from astile.analysis.domains import Signs, highs, lowest, lows, sizes
 from astile.analysis.flows import Hints
-from astile.analysis.matching import substituted
 from astile.analysis.model import Model, Statement
 from astile.ir import query
 
@@ -42,7 +41,12 @@ class Reach:
             for access in (*statement.reads, *statement.writes):
                 if access.node is None or not access.indices or _is_made(statement, access):
                     continue
-                if pair is not None and self._is_same(new, access, statement, *pair):
+                # a statement that reads nothing may run more often than in the original
+                if (
+                    pair is not None
+                    and statement.reads
+                    and self._is_same(new, access, statement, *pair)
+                ):
                     continue
                 if not self._is_inside(access, statement, signs):
                     return statement, access

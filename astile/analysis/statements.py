@@ -138,9 +138,14 @@ class Survey:
         return self.places.get(id(statement))
 
 
-def survey(program: Program) -> Survey:
-    """Walk a program once."""
-    names = names_of(program)
+def survey(program: Program, original: Names | None = None) -> Survey:
+    """Walk a program once.
+
+    Args:
+        program: the program.
+        original: names of the original function, when this is another form of it.
+    """
+    names = names_of(program, original)
     walker = _Walker()
     start = Place((), (), first_scope(program, names))
     walker.block(program.function.body, start, _Counter())
