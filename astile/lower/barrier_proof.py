@@ -87,6 +87,10 @@ class BarrierProof:
                 return each.conflict
         return None
 
+    def in_textual_order(self, places: Iterable[Place]) -> list[Place]:
+        """The same places, from the top of the text down."""
+        return sorted(places, key=lambda place: self._moment(self._barrier(place)))
+
     # --- runs -----------------------------------------------------------------------------------
 
     def _grouped(self, crossing: Iterable[Conflict]) -> list[_Crossing]:

@@ -88,7 +88,7 @@ def derive(program: Program, *, budget_seconds: float = BUDGET) -> tuple[Barrier
         left = proof.uncut(chosen)
         if left is not None:
             raise _refused(scene, left)
-        chosen = _needed(proof, chosen)
+        chosen = proof.in_textual_order(_needed(proof, chosen))
         barriers += [_barrier(place, chosen, crossing) for place in chosen]
     return tuple(barriers)
 
@@ -134,11 +134,12 @@ def _refused(scene: Scene, conflict: Conflict) -> LoweringError:
 
 def _barrier(place: Place, chosen: Sequence[Place], crossing: Sequence[Conflict]) -> Barrier:
     others = {each.key for each in chosen} - {place.key}
-    cuts = [(each, {p.key for p in candidates(each)}) for each in crossing]
-    mine = [(each, keys) for each, keys in cuts if place.key in keys]
+    ways = [(each, {p.key for p in candidates(each)}) for each in crossing]
+    mine = [(each, keys) for each, keys in ways if place.key in keys]
     alone = [each for each, keys in mine if not keys & others]
-    explains = min(alone or [each for each, _ in mine], key=_weight)
-    return Barrier(place, _comment(explains), tuple(each for each, _ in mine))
+    return Barrier(
+        place, _comment(alone or [each for each, _ in mine]), tuple(each for each, _ in mine)
+    )
 
 
 def _weight(conflict: Conflict) -> tuple[bool, int]:
@@ -146,18 +147,23 @@ def _weight(conflict: Conflict) -> tuple[bool, int]:
     return conflict.carrier is not None, ("flow", "anti", "output").index(conflict.kind)
 
 
-def _comment(conflict: Conflict) -> str:
-    array, writer = conflict.array, _threads(conflict.first.seat)
-    where = "below"
-    if conflict.carrier is not None:
-        header = query.header(conflict.carrier)
-        assert header is not None
-        where = f"in the next iteration of {header.variable}"
-    if conflict.kind == "flow":
-        return f"{array}, written by {writer} above, is read by other threads {where}"
-    if conflict.kind == "anti":
-        return f"{array}, read by {writer} above, is overwritten by other threads {where}"
-    return f"{array}, written by {writer} above, is written by other threads {where}"
+def _comment(cuts: Sequence[Conflict]) -> str:
+    main = min(cuts, key=_weight)
+    alike = [
+        each
+        for each in cuts
+        if (each.kind, each.carrier) == (main.kind, main.carrier)
+        and _threads(each.first.seat) == _threads(main.first.seat)
+    ]
+    arrays = list(dict.fromkeys(each.array for each in alike))
+    names = " and ".join([", ".join(arrays[:-1]), arrays[-1]] if arrays[1:] else arrays)
+    header = None if main.carrier is None else query.header(main.carrier)
+    where = "below" if header is None else f"in the next {header.variable}"
+    verb = "are" if arrays[1:] else "is"
+    before = "read" if main.kind == "anti" else "written"
+    after = {"flow": "read", "anti": "overwritten", "output": "written again"}[main.kind]
+    who = _threads(main.first.seat)
+    return f"{names}, {before} by {who} above, {verb} {after} by other threads {where}"
 
 
 def _threads(seat: Seat) -> str:

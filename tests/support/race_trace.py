@@ -77,8 +77,16 @@ class Tracer:
     ) -> None:
         self.events.append(
             Event(
-                len(self.events), self.line, tuple(self.turns), name, cell, write, scope, home,
-                self.names_only, tuple(self.barriers),
+                len(self.events),
+                self.line,
+                tuple(self.turns),
+                name,
+                cell,
+                write,
+                scope,
+                home,
+                self.names_only,
+                tuple(self.barriers),
             )
         )
 
@@ -114,9 +122,7 @@ class TracedArray:
         key = index if isinstance(index, tuple) else (index,)
         self.data[key]  # raises where it is out of bounds
         place = tuple(int(i) % n for i, n in zip(key, self.shape, strict=True))
-        self.tracer.touch(
-            self.name, (self.number, *place), write, self.scope, self.home
-        )
+        self.tracer.touch(self.name, (self.number, *place), write, self.scope, self.home)
 
     def __getitem__(self, index: object) -> object:
         self._touch(index, False)
@@ -130,7 +136,8 @@ class TracedArray:
 def coordinates(turns: Sequence[Turn], level: str) -> dict[str, int]:
     """Axis -> coordinate of the block or thread that runs under these loops."""
     return {
-        turn.kind.partition(".")[2]: turn.number for turn in turns
+        turn.kind.partition(".")[2]: turn.number
+        for turn in turns
         if turn.kind.startswith(level + ".")
     }
 
@@ -187,7 +194,8 @@ class _Instrument(ast.NodeTransformer):
             read = self._call("_read", written[0], ast.Name(written[0], ast.Load()))
             result.append(ast.Expr(read))
         if made:
-            assert isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+            assert isinstance(node, ast.Assign)
+            assert isinstance(node.value, ast.Call)
             node.value.keywords = [ast.keyword("name", ast.Constant(written[0]))]
             return [*result, node]
         self.generic_visit(node)
@@ -251,9 +259,15 @@ def trace(
     tree.body = [function]
     tracer = Tracer()
     space: dict[str, object] = {
-        "_loop": tracer.loop, "_at": tracer.at, "_read": tracer.read, "_wrote": tracer.wrote,
-        "_barrier": tracer.barrier, "shared": _Maker(tracer, "shared"),
-        "local": _Maker(tracer, "local"), "np": _NumPy(tracer), "float32": np.float32,
+        "_loop": tracer.loop,
+        "_at": tracer.at,
+        "_read": tracer.read,
+        "_wrote": tracer.wrote,
+        "_barrier": tracer.barrier,
+        "shared": _Maker(tracer, "shared"),
+        "local": _Maker(tracer, "local"),
+        "np": _NumPy(tracer),
+        "float32": np.float32,
         "int64": np.int64,
     }
     exec(compile(ast.fix_missing_locations(tree), "<traced>", "exec"), space)
@@ -299,8 +313,10 @@ def runs(events: Sequence[Event]) -> list[Run]:
     result = []
     for event, root, launch in placed:
         extents = used[event.turns[root].line]
-        axes = {"block": coordinates(event.turns, "block"),
-                "thread": coordinates(event.turns, "thread")}
+        axes = {
+            "block": coordinates(event.turns, "block"),
+            "thread": coordinates(event.turns, "thread"),
+        }
         choices = []
         for level in ("block", "thread"):
             for axis in AXES:
@@ -312,9 +328,7 @@ def runs(events: Sequence[Event]) -> list[Run]:
                     choices.append([0])
         inside = event.turns[root:]
         first = next((i for i, t in enumerate(inside) if t.kind.startswith("thread.")), None)
-        phase = (
-            (event.line, inside) if first is None else (inside[first].line, inside[:first])
-        )
+        phase = (event.line, inside) if first is None else (inside[first].line, inside[:first])
         for chosen in itertools.product(*choices):
             block = dict(zip(AXES, chosen[:3], strict=True))
             epoch = sum(
@@ -361,7 +375,9 @@ def unordered(events: Sequence[Event]) -> list[tuple[Event, Event]]:
     return [
         (one.event, two.event)
         for one, two in _pairs(runs(events))
-        if one.block == two.block and one.thread != two.thread and one.phase != two.phase
+        if one.block == two.block
+        and one.thread != two.thread
+        and one.phase != two.phase
         and one.epoch == two.epoch
     ]
 
@@ -388,6 +404,8 @@ def private_faults(events: Sequence[Event]) -> list[tuple[Event | None, Event]]:
             last[event.cell] = event
             continue
         source = last.get(event.cell)
+        if source is None and event.scope == "local":
+            continue  # a cell that nobody wrote has no value to lose
         if _faulty(source, event, spread, written_in):
             faults.append((source, event))
     return faults
