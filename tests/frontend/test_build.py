@@ -77,7 +77,9 @@ def test_building_twice_gives_the_same_text():
     assert module_text(build(sample)) == module_text(build(sample))
 
 
-@pytest.mark.parametrize("scratch", [("tmp",), ["tmp"], "tmp", iter(["tmp"])], ids=["tuple", "list", "name", "iterator"])
+@pytest.mark.parametrize(
+    "scratch", [("tmp",), ["tmp"], "tmp", iter(["tmp"])], ids=["tuple", "list", "name", "iterator"]
+)
 def test_scratch(scratch):
     program = build_from_source("def f(tmp):\n    tmp[0] = 1\n", scratch=scratch)
     assert program.scratch == {"tmp"}
