@@ -239,9 +239,12 @@ def is_update(touch: Touch) -> bool:
         return (target.id if isinstance(target, ast.Name) else query.base_name(target)) == array
     if not isinstance(statement, (ast.Assign, ast.If)):
         return False
-    cells = [e for e in query.accesses(statement, array) if isinstance(e.ctx, ast.Load)]
-    reads = bool(cells) if touch.access.indices else array in query.names_read(statement)
-    return reads and array in {*query.names_written(statement), *query.written_arrays(statement)}
+    if not touch.access.indices:
+        return array in query.names_read(statement) & query.names_written(statement)
+    cells = query.accesses(statement, array)
+    read = {print_expression(e) for e in cells if isinstance(e.ctx, ast.Load)}
+    written = {print_expression(e) for e in cells if isinstance(e.ctx, ast.Store)}
+    return bool(read & written)
 
 
 def _hints(
