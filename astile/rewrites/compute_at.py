@@ -61,10 +61,10 @@ def compute_at(program: Program, stage: Stage, loop: int, index: int = -1) -> Re
         hidden = {name for each in node.body for name in query.names_written(each)}
         accesses = footprint.accesses_inside(node.body, stage.array)
         box = footprint.box([each for each in accesses if each.is_read], at_most, hidden)
-        nest = restricted_nest(edit, producer, {stage.array: box}, node, at_most, writes=True)
+        moved = restricted_nest(edit, producer, {stage.array: box}, node, at_most, writes=True)
         del holder[next(k for k, each in enumerate(holder) if each is producer)]
-        node.body.insert(position, nest)
-        made.insert(0, nest)
+        node.body[position:position] = moved
+        made = [*moved, *made]
     return edit.finish([each for nest in made for each in query.loops(nest)])
 
 

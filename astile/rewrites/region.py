@@ -57,7 +57,7 @@ def restricted_nest(
     at_most: AtMost,
     *,
     writes: bool,
-) -> ast.stmt:
+) -> list[ast.stmt]:
     """A copy of a nest that runs only the iterations that touch cells of a box.
 
     Args:
@@ -78,9 +78,7 @@ def restricted_nest(
     nest = nodes.rename(nest, _other_names(edit, nest, at))
     array = list(boxes)[-1]
     nest = collapsed(edit, nest, array, cuttable, writes=writes)
-    cutter = _Cutter(edit, boxes, at_most, cuttable, writes)
-    [made] = cutter.block([nest], [])
-    return made
+    return _Cutter(edit, boxes, at_most, cuttable, writes).block([nest], [])
 
 
 def _check_movable(edit: Editor, nest: ast.stmt) -> None:
@@ -116,9 +114,12 @@ def _other_names(edit: Editor, nest: ast.stmt, at: ast.For) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class _Solution:
-    """How one loop runs: its new range, the old variable's value, and conditions on it."""
+    """How one loop runs: its new range, the old variable's value, and conditions on it.
 
-    iterator: ast.expr
+    Without a range there is one iteration, and no loop.
+    """
+
+    iterator: ast.expr | None
     value: ast.expr
     guards: tuple[ast.expr, ...]
 
@@ -157,37 +158,37 @@ class _Cutter:
         if isinstance(only, ast.For) and not _names(pending) & query.names_written(only):
             solution = self._solution(only)
             if solution is not None:
-                return [self._cut(only, solution, pending)]
-        inside = [self.statement(each) for each in body]
+                return self._cut(only, solution, pending)
+        inside = [made for each in body for made in self.statement(each)]
         return [nodes.if_then(nodes.conjunction(pending), inside)] if pending else inside
 
-    def statement(self, statement: ast.stmt) -> ast.stmt:
+    def statement(self, statement: ast.stmt) -> list[ast.stmt]:
         """One statement, with the loops inside it cut."""
         if isinstance(statement, ast.For):
             if nodes.loop_id(statement) not in self.cuttable:
-                return statement
+                return [statement]
             solution = self._solution(statement)
             if solution is not None:
                 return self._cut(statement, solution, [])
-            return self._kept(statement)
+            statement.body = self.block(statement.body, [])
         if isinstance(statement, ast.If):
             statement.body = self.block(statement.body, [])
             if statement.orelse:
                 statement.orelse = self.block(statement.orelse, [])
-        return statement
+        return [statement]
 
-    def _kept(self, loop: ast.For) -> ast.For:
-        """A loop that runs all its iterations."""
-        loop.body = self.block(loop.body, [])
-        return loop
-
-    def _cut(self, loop: ast.For, solution: _Solution, pending: Sequence[ast.expr]) -> ast.For:
+    def _cut(
+        self, loop: ast.For, solution: _Solution, pending: Sequence[ast.expr]
+    ) -> list[ast.stmt]:
         header = self.edit.header(loop)
         values = {header.variable: solution.value}
         body: list[ast.stmt] = [nodes.substitute(each, values) for each in loop.body]
         inside = self.block(body, [*pending, *solution.guards])
+        if solution.iterator is None:
+            self.edit.forget(loop, "where it was moved it has one iteration, and no loop")
+            return inside
         self.edit.forget(loop, f"it was moved, as the loop over {header.variable}")
-        return self.edit.new_loop(header.variable, solution.iterator, inside, loop)
+        return [self.edit.new_loop(header.variable, solution.iterator, inside, loop)]
 
     def _solution(self, loop: ast.For) -> _Solution | None:
         header = query.header(loop)
@@ -274,7 +275,8 @@ class _Cutter:
             kind = "range" if header.kind == "unroll" else header.kind
             iterator = range_call(begin.expression(), end.expression(), kind=kind)
             return _Solution(iterator, value_of(affine.variable(header.variable)), ())
-        trip = low + affine.variable(header.variable)
+        is_one = extent.value == 1
+        trip = low if is_one else low + affine.variable(header.variable)
         guards: list[ast.expr] = []
         if not self.at_most(start, low):
             guards.append(nodes.compare(start.expression(), ast.LtE, trip.expression()))
@@ -282,7 +284,7 @@ class _Cutter:
             guards.append(nodes.compare(trip.expression(), ast.LtE, high.expression()))
         guards.append(nodes.compare(trip.expression(), ast.Lt, stop.expression()))
         iterator = range_call(nodes.const(0), extent.expression(), kind=header.kind)
-        return _Solution(iterator, value_of(trip), tuple(guards))
+        return _Solution(None if is_one else iterator, value_of(trip), tuple(guards))
 
     def _greater(self, one: Affine, other: Affine) -> Affine:
         if self.at_most(one, other):

@@ -66,10 +66,10 @@ def reverse_compute_at(program: Program, stage: Stage, loop: int, index: int = -
     holder = edit.place(consumers[0]).block
     made: list[ast.stmt] = []
     for consumer in consumers:
-        nest = restricted_nest(edit, consumer, boxes, node, at_most, writes=False)
+        moved = restricted_nest(edit, consumer, boxes, node, at_most, writes=False)
         del holder[next(k for k, other in enumerate(holder) if other is consumer)]
-        node.body.insert(position + len(made), nest)
-        made.append(nest)
+        node.body[position + len(made) : position + len(made)] = moved
+        made += moved
     return edit.finish([each for nest in made for each in query.loops(nest)])
 
 
