@@ -7,13 +7,11 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import astile
-from astile.analysis import races
-from astile.analysis.equivalence import Checker
 from astile.analysis.statements import with_origins
-from astile.analysis.verdicts import Proved, Verdict
+from astile.analysis.verdicts import Proved
 from astile.errors import AstileError, ScheduleError
 from astile.frontend.build import build
-from astile.ir import nodes, query
+from astile.ir import nodes
 from astile.ir.module import module_text
 from astile.ir.program import Program
 from astile.ir.stages import Stage, stages
@@ -37,7 +35,7 @@ from astile.rewrites.unroll import unroll
 from astile.rewrites.vectorize import vectorize
 from astile.schedule import compose, select
 from astile.schedule.outline import outline
-from astile.schedule.refusal import refusal
+from astile.schedule.prover import Prover
 from astile.schedule.select import Loop
 from astile.schedule.step import Step, unified_diff
 from astile.schedule.trace import Call, Trace, calls_from_json
@@ -94,7 +92,7 @@ class Schedule:
         self.original: Program = with_origins(program)
         self._start = self.original
         self._steps: tuple[Step, ...] = ()
-        self._checker: Checker | None = None
+        self._prover: Prover | None = None
 
     # --- what there is --------------------------------------------------------------------------
 
@@ -171,7 +169,7 @@ class Schedule:
     def copy(self) -> Schedule:
         """A schedule that has the same steps and can go on by itself."""
         twin = Schedule(self.original, exact=self.exact)
-        twin._start, twin._steps, twin._checker = self._start, self._steps, self._checker
+        twin._start, twin._steps, twin._prover = self._start, self._steps, self._prover
         return twin
 
     def apply(self, trace: Trace | str) -> None:
@@ -196,7 +194,7 @@ class Schedule:
         if not self._steps:
             raise ScheduleError("there is no step to undo", code="schedule.nothing-to-do")
         self._steps = self._steps[:-1]
-        self._checker = None
+        self._prover = None
 
     def build(self, target: Target = "auto") -> astile.Kernel[..., Any]:
         """A `Kernel` that runs the scheduled program."""
@@ -363,21 +361,10 @@ class Schedule:
         return self._handles(result.loops)
 
     def _proved(self, program: Program) -> Proved:
-        """The proof that the program computes what the original does, with its loops bound.
-
-        Raises:
-            IllegalSchedule: when it does not, or that could not be shown.
-        """
-        if self._checker is None:
-            self._checker = Checker(self._baseline(), exact=self.exact)
-        verdict: Verdict = self._checker.compare(program)
-        if isinstance(verdict, Proved) and _has_bound_loops(program):
-            independent = races.check(program, exact=self.exact)
-            if not isinstance(independent, Proved):
-                verdict = independent
-        if isinstance(verdict, Proved):
-            return verdict
-        raise refusal(verdict)
+        if self._prover is None:
+            self._prover = Prover(self._baseline(), exact=self.exact)
+        known = self._steps[-1].proof if self._steps else None
+        return self._prover.prove(self.program, known, program)
 
     def _baseline(self) -> Program:
         """The program that steps are compared with: the last one taken on trust, or the first."""
@@ -389,10 +376,5 @@ class Schedule:
     def _taken_on_trust(self, program: Program, call: Call) -> Program:
         new = program.cloned()
         nodes.add_comment(new.function.body[0], f"unsafe: {call} was not proved")
-        self._checker = None
+        self._prover = None
         return with_origins(new)
-
-
-def _has_bound_loops(program: Program) -> bool:
-    headers = [query.header(each) for each in query.loops(program.function)]
-    return any(each is not None and each.kind not in ("range", "unroll") for each in headers)
