@@ -176,7 +176,7 @@ _OPERATORS = {
 
 
 def _tree(expression: AstExpr) -> Tree:
-    kind = expression.get_type()
+    kind = ast_expr_type(expression.get_type())  # islpy annotates it as int
     if kind == ast_expr_type.int:
         return int(expression.get_val().to_python())
     if kind == ast_expr_type.id:
