@@ -8,6 +8,7 @@ that it may be. A write that may not happen reads what it would keep, and writes
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -149,9 +150,9 @@ def extract(
     """
     session = session or isl.Session()
     if original is None:
-        return _Extractor(program, survey(program), session, "S").run(set())
+        return _Extractor(program, survey(program), session, "S").run((), ())
     found = survey(program, original.names)
-    return _Extractor(program, found, session, "T").run(set(original.observed))
+    return _Extractor(program, found, session, "T").run(original.observed, original.parameters)
 
 
 class _Extractor:
@@ -170,13 +171,13 @@ class _Extractor:
         self.written = session.union_set((), [])
         self.domains: dict[tuple[str, ...], isl.Set] = {}
 
-    def run(self, also_observed: set[str]) -> Model:
+    def run(self, also_observed: Sequence[str], also_known: Sequence[str]) -> Model:
         calls = Calls(self.program, frozenset(self.names.arguments) | self.names.local)
         check_aliases(self.program, self.names, calls)
         reader = Reader(self.names, calls)
         found = [(leaf, reader.accesses(leaf)) for leaf in self.leaves]
         read = {a.array for _, each in found for a in each.reads if a.slot[0] == "r"}
-        observed = self._observed([each for _, each in found], also_observed)
+        observed = self._observed([each for _, each in found], set(also_observed))
         leaves_early = any(each.leaves for _, each in found)
         statements = tuple(
             self._statement(number, leaf, each, read, observed, leaves_early)
@@ -186,7 +187,7 @@ class _Extractor:
             self._add(statement)
         self._loop_variables(read)
         self._final_reads(observed)
-        return self._model(statements, observed)
+        return self._model(statements, observed, set(also_known))
 
     def _observed(self, found: list[Accesses], also: set[str]) -> tuple[str, ...]:
         written = {access.array for each in found for access in each.writes} | also
@@ -381,9 +382,11 @@ class _Extractor:
             times = self.session.map(f"{{ [{', '.join(coordinates)}] -> [{moment}] }}")
             self.times = self.times.union(isl.timed(times, f"O{cell}", 0, 0))
 
-    def _model(self, statements: tuple[Statement, ...], observed: tuple[str, ...]) -> Model:
+    def _model(
+        self, statements: tuple[Statement, ...], observed: tuple[str, ...], mentioned: set[str]
+    ) -> Model:
         texts = [*self.sinks, *self.sources, *self.tokens]
-        mentioned = parameters_in(texts)
+        mentioned = mentioned | parameters_in(texts)
         for constraints in self.domains:
             mentioned |= parameters_in(constraints)
         for name in observed:
