@@ -199,7 +199,7 @@ def _comparisons(test: ast.expr) -> list[ast.expr]:
         return [test]
     sides = [test.left, *test.comparators]
     return [
-        ast.Compare(nodes.clone(left), [operator], [nodes.clone(right)])
+        nodes.compare(nodes.clone(left), type(operator), nodes.clone(right))
         for left, operator, right in zip(sides, test.ops, sides[1:], strict=False)
     ]
 
