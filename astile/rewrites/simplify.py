@@ -323,25 +323,29 @@ def _chained(tests: Sequence[ast.expr]) -> list[ast.expr]:
     """``a <= e`` and ``e < b`` become ``a <= e < b``."""
     result: list[ast.expr] = []
     for test in tests:
-        lower = next((k for k, each in enumerate(result) if _meets(each, test)), None)
-        if lower is None:
+        for position, each in enumerate(result):
+            chain = _chain(each, test) or _chain(test, each)
+            if chain is not None:
+                result[position] = chain
+                break
+        else:
             result.append(test)
-            continue
-        first = result[lower]
-        assert isinstance(first, ast.Compare)
-        assert isinstance(test, ast.Compare)
-        both = [*first.comparators, *test.comparators]
-        result[lower] = ast.Compare(first.left, [*first.ops, *test.ops], both)
     return result
 
 
-def _meets(first: ast.expr, second: ast.expr) -> bool:
-    rises = (ast.Lt, ast.LtE)
-    return (
-        isinstance(first, ast.Compare)
-        and isinstance(second, ast.Compare)
-        and len(first.ops) == len(second.ops) == 1
-        and isinstance(first.ops[0], rises)
-        and isinstance(second.ops[0], rises)
-        and nodes.same(first.comparators[0], second.left)
-    )
+def _chain(first: ast.expr, second: ast.expr) -> ast.expr | None:
+    """One comparison for ``a <= e`` and ``e + 2 < b``, of the forms of `e` the shorter one."""
+    if not isinstance(first, ast.Compare) or not isinstance(second, ast.Compare):
+        return None
+    operators = [*first.ops, *second.ops]
+    if len(operators) != 2 or not all(isinstance(each, (ast.Lt, ast.LtE)) for each in operators):
+        return None
+    least, one = affine.of(first.left), affine.of(first.comparators[0])
+    other, most = affine.of(second.left), affine.of(second.comparators[0])
+    gap = (other - one).value
+    if gap is None or not one.terms:
+        return None
+    shifted = [(least + gap, other, most), (least, one, most - gap)]
+    written = [[each.expression() for each in sides] for sides in shifted]
+    sides = min(written, key=lambda each: sum(map(affine.cost, each)))
+    return nodes.comparison(sides, operators)

@@ -8,7 +8,7 @@ def blur(x, out):
         for c_0 in range((w + 15) // 16):
             for y in range(8):
                 for c in range(20):
-                    if y_0 * 8 + y < h and 2 <= c_0 * 16 + c and c_0 * 16 + c - 2 < w:
+                    if y_0 * 8 + y < h and 0 <= c_0 * 16 + c - 2 < w:
                         by[y_0 * 8 + y, c_0 * 16 + c - 2] = (
                             x[max(y_0 * 8 + y - 1, 0), c_0 * 16 + c - 2]
                             + x[y_0 * 8 + y, c_0 * 16 + c - 2]
