@@ -58,6 +58,7 @@ _PRIORITY = {
     "//": 4,
     "%": 4,
     "@": 4,
+    "**": 2,
 }
 _ASSIGNING = ("=", "+=", "-=", "*=", "/=", "//=", "%=", "@=", "&=", "|=", "^=", ">>=", "<<=", "**=")
 #: Statements whose value stands between a keyword and the end or a colon.
