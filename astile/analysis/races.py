@@ -19,7 +19,7 @@ from astile.analysis.hardware import Kernel, Seat
 from astile.analysis.params import readable
 from astile.analysis.private import Astray, PrivateFlow
 from astile.analysis.race_text import RaceWitness
-from astile.analysis.scene import Scene
+from astile.analysis.scene import Scene, Touch
 from astile.analysis.verdicts import Proved, Refuted, Unknown, Verdict
 from astile.ir import query
 from astile.ir.program import Program
@@ -107,15 +107,29 @@ def _unread(scene: Scene, seats: Sequence[Seat]) -> Iterator[Unknown]:
     if found is not None:
         reason, node = found
         yield Unknown(reason, scene.program.source.span(node))
-    variables = {level.variable for seat in seats for level in seat.leaf.place.levels}
     for touch in scene.touches(scene.seats):
-        if not touch.writes and touch.access.array in variables:
+        if not touch.writes and _may_be_variable(touch, seats):
             node = touch.access.node or touch.seat.statement
             yield Unknown(
                 f"{touch.access.array} is read outside of its loop, whose iterations run in any "
                 "order",
                 scene.program.source.span(node),
             )
+
+
+def _may_be_variable(read: Touch, seats: Sequence[Seat]) -> bool:
+    """Whether a name may hold what a loop around or inside the seats left in its variable."""
+    return any(
+        level.variable == read.access.array
+        and not (read.seat.leaf.number < seat.leaf.number and _apart(read.seat, level.loop))
+        for seat in seats
+        for level in seat.leaf.place.levels
+    )
+
+
+def _apart(seat: Seat, loop: ast.For) -> bool:
+    """Whether no loop runs both a statement and a loop again and again."""
+    return not any(loop in query.loops(each) for each in seat.loops)
 
 
 def _kernel(scene: Scene, kernel: Kernel) -> Iterator[Refuted | Unknown]:
@@ -144,9 +158,7 @@ def _judged(
             yield race_text.uncertain(scene, met, unit)
 
 
-def _strayed(
-    scene: Scene, found: Iterator[Astray], region: ast.For
-) -> Iterator[Refuted | Unknown]:
+def _strayed(scene: Scene, found: Iterator[Astray], region: ast.For) -> Iterator[Refuted | Unknown]:
     for each in sorted(found, key=lambda astray: astray.write is None):
         if each.write is None or each.pairs is None:
             yield race_text.unwritten(scene, each, region)

@@ -90,15 +90,18 @@ class Scene:
         self.parameters = sorted(self._parameters())
 
     def _homes(self) -> dict[str, Home | None]:
-        """Array -> its home; None for names bound more than once or to no new array."""
+        """Array -> its home; None for names bound more than once, or inside another statement.
+
+        What is bound is a new array: `check_aliases` has refused all else.
+        """
         found: dict[str, Home | None] = {}
         for leaf in self.survey.leaves:
+            if isinstance(leaf.node, ast.AugAssign):
+                continue  # changes cells of the array that there is
             made = query.allocation(leaf.node)
-            arrays = query.names_written(leaf.node) & self.survey.names.ranks.keys()
-            for array in arrays:
-                known = made is not None and array not in found
-                known = known and array not in self.survey.names.arguments
-                scope = made.scope if made is not None else ""
+            scope = "global" if made is None else made.scope
+            for array in query.names_written(leaf.node) & self.survey.names.ranks.keys():
+                known = leaf.is_simple and array not in found
                 found[array] = Home(leaf, scope) if known else None
         return found
 

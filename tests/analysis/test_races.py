@@ -224,6 +224,34 @@ def k(x, out):
 """)
 
 
+def test_a_name_used_before_the_loop_that_counts_with_it() -> None:
+    text = """
+def k(x, out, m):
+    for t in range(m):
+        b = x[t]
+        out[t] = b
+{}for b in parallel(4):
+{}    out[b] = out[b] + x[b]
+"""
+    assert proved(text.format("    ", "    "))
+    assert "b is read outside of its loop" in unknown(
+        text.format("        ", "        ").replace("        b = x[t]\n", "")
+    )
+
+
+def test_a_copy_is_an_array_of_its_own() -> None:
+    text = """
+def k(x, out):
+    y = x.copy()
+    for i in parallel(x.shape[0]):
+        z = x.copy()
+        z[0] = y[i]
+        out[i] = z[0] + z[1]
+"""
+    assert proved(text)
+    assert refuted(text.replace("z[", "y[")).array == "y"
+
+
 def test_a_name_is_carried_over_phases_by_its_thread() -> None:
     text = """
 def k(x, out):
