@@ -99,7 +99,8 @@ def _sorted(
         if rest.names() & fixed:
             found.kept.append(condition)
         elif coefficient == 0:
-            found.outer.append(condition)
+            is_free = not query.names(condition) & fixed
+            (found.outer if is_free else found.kept).append(condition)
         elif coefficient == 1:
             found.lower.append(-rest)
         elif coefficient == -1:

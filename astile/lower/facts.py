@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from astile.analysis import affine, intervals
+from astile.analysis import affine, intervals, params
 from astile.analysis.affine import Affine
 from astile.analysis.intervals import Range
 from astile.ir import nodes, query
@@ -110,7 +110,8 @@ def of(program: Program) -> Facts:
                 sizes[name] = form
                 if form.value is not None:
                     numbers[name] = form.value
-    integers = _integer_names(function, counts) | set(sizes)
+    demanded = {n for n in params.names_of(program).integers if not counts.get(n)}
+    integers = _integer_names(function, counts) | demanded | set(sizes)
     return Facts(frozenset(integers), sizes, numbers)
 
 

@@ -57,7 +57,8 @@ class Kinds:
 
     Args:
         program: the program.
-        types: parameter -> kind: arrays by the type of their elements, scalars too where known.
+        types: array parameter -> type of its elements; ``"float"``, ``"int"`` or ``"bool"`` for a
+            parameter that is a number of Python.
     """
 
     def __init__(self, program: Program, types: Mapping[str, str]) -> None:
@@ -99,7 +100,8 @@ class Kinds:
             if name not in written:
                 self.names[name] = type(frozen).__name__
         for name in query.parameters(function):
-            self.names[name] = None if name in written else self._types.get(name)
+            kind = self._types.get(name)
+            self.names[name] = kind if kind in PYTHON and name not in written else None
         stores = _stores(function)
         pending = {n for n in stores if n not in self.names and n not in self.arrays}
         for name in pending:

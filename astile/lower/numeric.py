@@ -36,8 +36,8 @@ def explicit(program: Program, types: Mapping[str, str], *, exact: bool = False)
 
     Args:
         program: the program.
-        types: parameter -> kind: name of a NumPy type; ``"float"``, ``"int"`` for a number of
-            Python.
+        types: array parameter -> type of its elements; ``"float"``, ``"int"`` or ``"bool"`` for a
+            parameter that is a number of Python.
         exact: leave floating-point arithmetic as numba types it.
 
     Before, x and y float32:
