@@ -122,9 +122,7 @@ def _copy(node: ast.AST, values: Mapping[str, ast.expr]) -> ast.AST:
             setattr(new, fact, getattr(node, fact))
     held = getattr(node, _ORIGIN, None)
     if held is not None:
-        iteration = held.iteration
-        if values:
-            iteration = tuple(cast("ast.expr", _copy(e, values)) for e in iteration)
+        iteration = tuple(cast("ast.expr", _copy(e, values)) for e in held.iteration)
         setattr(new, _ORIGIN, Origin(held.statement, iteration))
     return new
 
