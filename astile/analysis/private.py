@@ -59,12 +59,16 @@ class PrivateFlow:
 
     def _flow(self, read: Touch, writes: Sequence[Touch]) -> tuple[isl.UnionMap, isl.UnionMap]:
         """Write -> read of the values that a read may find, and reads that may find none."""
-        scene = self.scene
-        sure = [each for each in writes if each.access.sure and each.access.is_exact]
-        maybe = [each for each in writes if each not in sure]
-        found = isl.flow(scene.cells([read]), scene.cells(sure), self._schedule, scene.cells(maybe))
-        scene.session.tick()
-        return found.get_may_dependence(), found.get_may_no_source()
+        scene, key = self.scene, (read.seat.leaf.number, read.access.slot)
+        if key not in scene.flows:
+            sure = [each for each in writes if each.access.sure and each.access.is_exact]
+            maybe = [each for each in writes if each not in sure]
+            found = isl.flow(
+                scene.cells([read]), scene.cells(sure), self._schedule, scene.cells(maybe)
+            )
+            scene.session.tick()
+            scene.flows[key] = found.get_may_dependence(), found.get_may_no_source()
+        return scene.flows[key]
 
     def _of(self, touch: Touch) -> list[Touch]:
         return [

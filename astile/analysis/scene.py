@@ -88,6 +88,8 @@ class Scene:
         }
         self.homes = self._homes()
         self.parameters = sorted(self._parameters())
+        #: Number of a leaf and slot of a read -> dataflow into it, kept by `PrivateFlow`.
+        self.flows: dict[tuple[int, str], tuple[isl.UnionMap, isl.UnionMap]] = {}
 
     def _homes(self) -> dict[str, Home | None]:
         """Array -> its home; None for names bound more than once, or inside another statement.
