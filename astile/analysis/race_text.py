@@ -233,7 +233,7 @@ def _does(touch: Touch, who: str) -> str:
 
 def is_update(touch: Touch) -> bool:
     """Whether a statement updates what it reads: ``s += x``, ``s = max(s, x)``."""
-    statement, array = touch.seat.statement, touch.access.array
+    array, statement = touch.access.array, _written_by(touch)
     if isinstance(statement, ast.AugAssign):
         target = statement.target
         return (target.id if isinstance(target, ast.Name) else query.base_name(target)) == array
@@ -245,6 +245,15 @@ def is_update(touch: Touch) -> bool:
     read = {print_expression(e) for e in cells if isinstance(e.ctx, ast.Load)}
     written = {print_expression(e) for e in cells if isinstance(e.ctx, ast.Store)}
     return bool(read & written)
+
+
+def _written_by(touch: Touch) -> ast.stmt:
+    """The innermost statement that an access stands in, below the leaf; an ``if`` for its test."""
+    found = touch.seat.statement
+    for each in query.statements(touch.seat.statement):
+        if any(node is touch.access.node for node in ast.walk(each)):
+            found = each
+    return found
 
 
 def _hints(
@@ -260,9 +269,9 @@ def _hints(
     guilty = _guilty(first.seat, second.seat, found, unit, loop)
     names = " and ".join(_variable(each) for each in guilty) or "the loop"
     hints = []
-    if first.seat.statement is second.seat.statement and is_update(first):
+    if first.seat.statement is second.seat.statement and (is_update(first) or is_update(second)):
         hints.append(
-            f"{array} is accumulated over {names}: keep {names} a plain loop, inside of the "
+            f"{array} is a reduction over {names}: keep {names} a plain loop, inside of the "
             "bound ones"
         )
     elif unit == "block" and (step := _step_between(first.seat, second.seat, found)) is not None:

@@ -73,7 +73,7 @@ def k(x, out):
 """)
     assert witness.message == "iteration j=0 reads out[0], which iteration j=1 writes"
     assert witness.hints == (
-        "out is accumulated over j: keep j a plain loop, inside of the bound ones",
+        "out is a reduction over j: keep j a plain loop, inside of the bound ones",
         "legal to bind or to run in parallel: i",
     )
 
@@ -87,7 +87,21 @@ def k(x, out):
     out[0] = s
 """)
     assert witness.array == "s"
-    assert "s is accumulated over i" in witness.hints[0]
+    assert "s is a reduction over i" in witness.hints[0]
+
+
+def test_a_sum_inside_what_is_kept_whole_is_a_reduction_too() -> None:
+    witness = refuted("""
+def k(x, y):
+    n = x.shape[0]
+    for i in parallel(n):
+        for j in range(n):
+            if i == j:
+                continue
+            y[0, 1] += x[i, j]
+""")
+    assert witness.depends_on_data
+    assert "y is a reduction over i" in witness.hints[0]
 
 
 def test_an_update_in_place_of_neighbours_is_refused() -> None:
