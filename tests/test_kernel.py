@@ -22,7 +22,7 @@ TARGETS = ["python", "cpu", "emulate"]
 
 def conv_add(x, w, bias, out):
     """Convolve, then add."""
-    conv = np.empty(out.shape, np.float32)
+    conv = np.empty((out.shape[0], out.shape[1]), np.float32)
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             conv[i, j] = 0.0
