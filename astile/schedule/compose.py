@@ -15,6 +15,7 @@ from astile.schedule import select
 from astile.schedule.select import Loop
 
 if TYPE_CHECKING:
+    from astile.schedule.loop_methods import LoopMethods
     from astile.schedule.schedule import Schedule
 
 #: Sizes of the tiles that bare `@tile` makes, outermost loop first.
@@ -25,7 +26,7 @@ _THREADS = ("threadIdx.y", "threadIdx.x")
 
 
 def tile(
-    s: Schedule,
+    s: LoopMethods,
     loops: Sequence[Loop | str],
     sizes: Sequence[int],
     names: Sequence[str] | None = None,

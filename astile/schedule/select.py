@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from astile.diagnostics import did_you_mean
 from astile.errors import ScheduleError
@@ -11,11 +11,16 @@ from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.ir.stages import Stage, stages
 
-if TYPE_CHECKING:
-    from astile.schedule.schedule import Schedule
-
 #: Wherever a loop or a stage is asked for: a handle, or a name.
 LoopLike = "Loop | str"
+
+
+class HasProgram(Protocol):
+    """Something whose program changes from step to step: a schedule."""
+
+    @property
+    def program(self) -> Program:
+        """The program after the last step."""
 
 
 class Loop:
@@ -26,7 +31,7 @@ class Loop:
         identity: identity of the loop.
     """
 
-    def __init__(self, schedule: Schedule, identity: int) -> None:
+    def __init__(self, schedule: HasProgram, identity: int) -> None:
         self._schedule = schedule
         self.identity = identity
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.package import PACKAGE, ROOT, functions, modules, tree
 
-METHODS_FILE = PACKAGE / "schedule" / "schedule.py"
+METHOD_FILES = sorted((PACKAGE / "schedule").glob("*_methods.py"))
 RECIPES_FILE = PACKAGE / "schedule" / "compose.py"
 DOCUMENT = ROOT / "docs" / "primitives.md"
 SECTIONS = ("Args", "Raises", "Before", "After")
@@ -28,8 +28,9 @@ REWRITES = {
 }
 METHODS = {
     each.name: each
-    for node in tree(METHODS_FILE).body
-    if isinstance(node, ast.ClassDef) and node.name == "Schedule"
+    for path in METHOD_FILES
+    for node in tree(path).body
+    if isinstance(node, ast.ClassDef)
     for each in functions(node)
     if any(argument.arg == "unsafe" for argument in each.args.kwonlyargs)
 }

@@ -1,0 +1,28 @@
+"""Primitives that say what runs a loop, as methods of `Schedule`."""
+
+from __future__ import annotations
+
+from astile.rewrites.bind import bind
+from astile.rewrites.parallel import parallel
+from astile.rewrites.vectorize import vectorize
+from astile.schedule.select import Loop
+from astile.schedule.steps import LoopLike, Steps
+
+
+class HardwareMethods(Steps):
+    """Primitives that say what runs a loop, as methods of `Schedule`."""
+
+    def bind(self, loop: LoopLike, axis: str, *, unsafe: bool = False) -> tuple[Loop, ...]:
+        """Bind a loop to ``"blockIdx.x"`` ... ``"threadIdx.z"``; see `astile.rewrites.bind`."""
+        call = self._call("bind", loop, axis)
+        return self._apply(call, unsafe, lambda p: bind(p, self._loop(loop), axis))
+
+    def parallel(self, loop: LoopLike, *, unsafe: bool = False) -> tuple[Loop, ...]:
+        """Run a loop on several CPU threads; see `astile.rewrites.parallel`."""
+        call = self._call("parallel", loop)
+        return self._apply(call, unsafe, lambda p: parallel(p, self._loop(loop)))
+
+    def vectorize(self, loop: LoopLike, *, unsafe: bool = False) -> tuple[Loop, ...]:
+        """Run a loop in vector lanes; see `astile.rewrites.vectorize`."""
+        call = self._call("vectorize", loop)
+        return self._apply(call, unsafe, lambda p: vectorize(p, self._loop(loop)))

@@ -1,0 +1,136 @@
+"""How a step of a schedule is taken: rewritten, simplified, proved, recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from astile.analysis.statements import with_origins
+from astile.analysis.verdicts import Proved
+from astile.errors import AstileError, ScheduleError
+from astile.frontend.build import build
+from astile.ir import nodes
+from astile.ir.program import Program
+from astile.ir.stages import Stage
+from astile.ir.verify import verify
+from astile.rewrites.result import Rewritten
+from astile.rewrites.simplify import simplify
+from astile.schedule import select
+from astile.schedule.prover import Prover
+from astile.schedule.select import Loop
+from astile.schedule.step import Step
+from astile.schedule.trace import Call
+
+LoopLike = Loop | str
+StageLike = Stage | Loop | str
+
+
+class Steps:
+    """A program and the steps that made it from the user's function.
+
+    Args:
+        function: a plain function of loops, a `Kernel`, or a `Program`.
+        exact: refuse steps that only reassociate a reduction.
+        scratch: names of array arguments whose contents after the call nobody reads.
+
+    Raises:
+        SourceError: for Python that is not read.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any] | Program,
+        *,
+        exact: bool = False,
+        scratch: Sequence[str] = (),
+    ) -> None:
+        self.exact = exact
+        held = getattr(function, "schedule", None)
+        if isinstance(function, Program):
+            program = function
+        elif isinstance(held, Steps):
+            program = held.original
+        else:
+            program = build(function, scratch=scratch)
+        self.original: Program = with_origins(program)
+        self._start = self.original
+        self._steps: tuple[Step, ...] = ()
+        self._prover: Prover | None = None
+
+    @property
+    def program(self) -> Program:
+        """The program after the last step."""
+        return self._steps[-1].program if self._steps else self._start
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps taken so far."""
+        return self._steps
+
+    def _handles(self, identities: Sequence[int]) -> tuple[Loop, ...]:
+        return tuple(Loop(self, each) for each in identities)
+
+    def _loop(self, wanted: LoopLike) -> int:
+        return select.find_loop(self.program, wanted)
+
+    def _stage(self, wanted: StageLike) -> Stage:
+        return select.stage_or_loop(self.program, wanted)
+
+    def _call(self, primitive: str, *arguments: object, **options: object) -> Call:
+        """The call with loops and stages as names, and options that are not the default."""
+        defaults = {"names": None, "tail": "guard", "factor": None, "index": -1}
+        given = {
+            key: self._named(value)
+            for key, value in options.items()
+            if key not in defaults or value != defaults[key]
+        }
+        return Call(primitive, tuple(self._named(each) for each in arguments), given)
+
+    def _named(self, value: object) -> object:
+        if isinstance(value, Loop):
+            gone = self.program.loop(value.identity) is None
+            return "a loop that is gone" if gone else value.name
+        if isinstance(value, Stage):
+            return value.name
+        return list(value) if isinstance(value, tuple) else value
+
+    def _apply(
+        self, call: Call, unsafe: bool, rewrite: Callable[[Program], Rewritten]
+    ) -> tuple[Loop, ...]:
+        if unsafe:
+            call = replace(call, options={**call.options, "unsafe": True})
+        before = self.program
+        try:
+            result = rewrite(before)
+            program = simplify(result.program)
+            verify(program)
+            if nodes.same(program.function, before.function):
+                raise ScheduleError("this changes nothing", code="schedule.nothing-to-do")
+            proof = None if unsafe else self._proved(program)
+        except AstileError as error:
+            error.diagnostic = replace(error.diagnostic, operation=str(call))
+            raise
+        if unsafe:
+            program = self._taken_on_trust(program, call)
+        self._steps = (*self._steps, Step(call, before, program, proof))
+        return self._handles(result.loops)
+
+    def _proved(self, program: Program) -> Proved:
+        if self._prover is None:
+            self._prover = Prover(self._baseline(), exact=self.exact)
+        known = self._steps[-1].proof if self._steps else None
+        return self._prover.prove(self.program, known, program)
+
+    def _baseline(self) -> Program:
+        """The program that steps are compared with: the last one taken on trust, or the first."""
+        for each in reversed(self._steps):
+            if each.proof is None:
+                return each.program
+        return self._start
+
+    def _taken_on_trust(self, program: Program, call: Call) -> Program:
+        new = program.cloned()
+        nodes.add_comment(new.function.body[0], f"unsafe: {call} was not proved")
+        self._prover = None
+        return with_origins(new)
