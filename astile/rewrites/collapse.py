@@ -73,7 +73,9 @@ def _digits(edit: Editor, spine: Sequence[ast.For], form: Affine) -> list[ast.Fo
     found.sort(key=lambda each: -form.coefficient(edit.header(each).variable))
     if len(found) < 2:
         return None
-    scale = 1
+    scale = form.coefficient(edit.header(found[-1]).variable)
+    if scale < 1:
+        return None
     for each in reversed(found):
         header = edit.header(each)
         counts = query.is_constant(header.start, 0) and query.is_constant(header.step, 1)
@@ -96,9 +98,10 @@ def _merged(
     others = [edit.header(each).variable for each in digits[:-1]]
     value = affine.variable(number)
     length = affine.constant(1)
+    unit = form.coefficient(number)
     for each in digits:
         header = edit.header(each)
-        scale = form.coefficient(header.variable)
+        scale = form.coefficient(header.variable) // unit
         length = length + (affine.of(header.stop) - 1) * scale
         if each is not last:
             value = value - affine.variable(header.variable) * scale

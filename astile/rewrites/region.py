@@ -10,6 +10,7 @@ from astile.analysis import affine, intervals
 from astile.analysis.affine import Affine
 from astile.analysis.context import Contexts
 from astile.analysis.footprint import Access, AtMost, Side, accesses_inside
+from astile.analysis.intervals import Range
 from astile.analysis.statements import survey
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
@@ -211,6 +212,9 @@ class _Cutter:
 
     def _window(self, loop: ast.For, header: Header) -> _Window | None:
         """The values of a loop variable with which the box is touched, by the first axis known."""
+        places = _places(loop)
+        if header.variable not in places:  # a loop that gathers
+            return None
         array, box = list(self.boxes.items())[-1]
         for axis, side in enumerate(box):
             if side is None:
@@ -222,14 +226,24 @@ class _Cutter:
             ]
             found = [a for each in names for a in accesses_inside(loop.body, each)]
             touching = [e for e in found if (e.is_written if self.writes else e.is_read)]
-            window = self._along(header.variable, touching, axis, side)
+            window = self._along(header.variable, touching, axis, side, places)
             if window is not None:
                 return window
         return None
 
     def _along(
-        self, variable: str, touching: Sequence[Access], axis: int, side: Side
+        self,
+        variable: str,
+        touching: Sequence[Access],
+        axis: int,
+        side: Side,
+        places: set[str],
     ) -> _Window | None:
+        """The window along one axis, from what an iteration touches of it at least and at most.
+
+        A consumer's iteration has its place where its greatest index was written, whatever else
+        the loops that gather for it read; a producer's is needed when any of its indices is.
+        """
         least: Affine | None = None
         most: Affine | None = None
         coefficients = set()
@@ -237,19 +251,18 @@ class _Cutter:
             form = affine.of(query.indices(each.node)[axis])
             coefficients.add(form.coefficient(variable))
             rest = form.without(variable)
+            gathers = set() if self.writes else {r.variable for r in each.inner} - places
+            low, high = _bounds(rest, each.inner, gathers)
             inner = {one.variable for one in each.inner}
-            low, high = intervals.lowest(rest, each.inner), intervals.highest(rest, each.inner)
             if rest.mentions(variable) or (low.names() | high.names()) & inner:
                 return None
-            least = low if least is None else _extreme(least, low, least=True)
+            least = low if least is None else _extreme(least, low, least=self.writes)
             most = high if most is None else _extreme(most, high, least=False)
             if least is None or most is None:
                 return None
         if least is None or most is None or len(coefficients) != 1 or 0 in coefficients:
             return None
-        # a consumer runs when its greatest index was written, a producer when any is needed
-        reach = least if self.writes else most
-        return _Window(coefficients.pop(), side.first - most, side.last - reach)
+        return _Window(coefficients.pop(), side.first - most, side.last - least)
 
     def _solved(
         self,
@@ -296,6 +309,25 @@ class _Cutter:
 
 def _names(expressions: Sequence[ast.expr]) -> set[str]:
     return set().union(*(query.names(each) for each in expressions))
+
+
+def _places(loop: ast.For) -> set[str]:
+    """Names in the indices of what is written inside a loop: they tell where a value goes."""
+    found: set[str] = set()
+    for each in loop.body:
+        for access in query.accesses(each):
+            if isinstance(access.ctx, ast.Store):
+                found |= query.names(access.slice)
+    return found
+
+
+def _bounds(form: Affine, ranges: Sequence[Range], gathers: set[str]) -> tuple[Affine, Affine]:
+    """The least and the greatest value of a form; of variables that gather only the greatest."""
+    low = high = form
+    for each in reversed(ranges):
+        bound = intervals.highest if each.variable in gathers else intervals.lowest
+        low, high = bound(low, [each]), intervals.highest(high, [each])
+    return low, high
 
 
 def _extreme(one: Affine, other: Affine, *, least: bool) -> Affine | None:

@@ -220,13 +220,13 @@ class _Indices(ast.NodeTransformer):
             return test
         one, other = affine.of(left), affine.of(right)
         gap = other.constant - one.constant
-        operator = _WHOLE.get((type(test.ops[0]), gap))
-        if operator is not None:  # i < j + 1
-            one, other, test.ops = one - one.constant, other - other.constant, [operator()]
+        operator = _WHOLE.get((type(test.ops[0]), gap), type(test.ops[0]))
+        if operator is not type(test.ops[0]):  # i < j + 1
+            one, other = one - one.constant, other - other.constant
         constant = one.constant if len(one.terms) >= len(other.terms) else other.constant
         moved = (one - constant).expression(), (other - constant).expression()
         if sum(map(affine.cost, moved)) < affine.cost(left) + affine.cost(right):
-            test.left, test.comparators = moved[0], [moved[1]]
+            return nodes.compare(moved[0], operator, moved[1])
         return test
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
