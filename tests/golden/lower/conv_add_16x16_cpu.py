@@ -17,6 +17,6 @@ def conv_add(x, w, bias, out):
                     conv_shared[i_1, j_1] = acc
             for i_1 in range(min(16, H - i_0 * 16)):
                 for j_1 in range(min(16, W - j_0 * 16)):
-                    out[i_0 * 16 + i_1, j_0 * 16 + j_1] = conv_shared[i_1, j_1] + bias[
-                        i_0 * 16 + i_1, j_0 * 16 + j_1
-                    ]
+                    out[i_0 * 16 + i_1, j_0 * 16 + j_1] = (
+                        conv_shared[i_1, j_1] + bias[i_0 * 16 + i_1, j_0 * 16 + j_1]
+                    )

@@ -21,9 +21,9 @@ def conv_add_relu_kernel(x, w, bias, out, H, W):
     # conv_shared[i_1, j_1] is written above, conv_shared[i_1, j_1] is read below
     cuda.syncthreads()
     if i_0 * uint32(16) + i_1 < uint64(H) and j_0 * uint32(16) + j_1 < uint64(W):
-        added_shared[i_1, j_1] = conv_shared[i_1, j_1] + bias[
-            i_0 * uint32(16) + i_1, j_0 * uint32(16) + j_1
-        ]
+        added_shared[i_1, j_1] = (
+            conv_shared[i_1, j_1] + bias[i_0 * uint32(16) + i_1, j_0 * uint32(16) + j_1]
+        )
     # added_shared[i_1, j_1] is written above, added_shared[i_1, j_1] is read below
     cuda.syncthreads()
     if i_0 * uint32(16) + i_1 < uint64(H) and j_0 * uint32(16) + j_1 < uint64(W):

@@ -21,9 +21,10 @@ def matmul_registers_kernel(A, B, C, M, K, N):
                     i_0 * uint32(8) + i_1 * uint32(2) + i_2 < uint64(M)
                     and j_0 * uint32(32) + j_2 * uint32(8) + j_1 < uint64(N)
                 ):
-                    acc[i_2, j_2] += A[i_0 * uint32(8) + i_1 * uint32(2) + i_2, k] * B[
-                        k, j_0 * uint32(32) + j_2 * uint32(8) + j_1
-                    ]
+                    acc[i_2, j_2] += (
+                        A[i_0 * uint32(8) + i_1 * uint32(2) + i_2, k]
+                        * B[k, j_0 * uint32(32) + j_2 * uint32(8) + j_1]
+                    )
 
     for i_2 in range(uint32(2)):
         for j_2 in range(uint32(4)):
@@ -34,9 +35,9 @@ def matmul_registers_kernel(A, B, C, M, K, N):
                 C[
                     i_0 * uint32(8) + i_1 * uint32(2) + i_2,
                     j_0 * uint32(32) + j_2 * uint32(8) + j_1,
-                ] = (
-                    acc[i_2, j_2]
-                )
+                ] = acc[
+                    i_2, j_2
+                ]
 
 
 def matmul_registers(A, B, C):

@@ -31,6 +31,6 @@ def softmax(x, out):
         for t in range(32):
             for j_0 in range((W + 31) // 32):
                 if j_0 * 32 + t < W:
-                    out[i, j_0 * 32 + t] = float32(math.exp(x[i, j_0 * 32 + t] - total[0])) / total[
-                        1
-                    ]
+                    out[i, j_0 * 32 + t] = (
+                        float32(math.exp(x[i, j_0 * 32 + t] - total[0])) / total[1]
+                    )
