@@ -35,8 +35,8 @@ def lower(
     writer = _Writer(work)
     writer.loops(work.function.body, on_core=False)
     writer.memory(work.function)
-    work.function.decorator_list = [writer.decorator(exact)]
-    body = writer.frame.module([work.function], writer.helper)
+    functions = writer.functions(exact)
+    body = writer.frame.module(functions, writer.helper)
     return Lowered(printer.print_module(body), program.name, "cpu")
 
 
@@ -115,6 +115,23 @@ class _Writer:
             # astile decides which loops are merged; numba's own fusion is left out
             options["parallel"] = ast.Dict([nodes.const("fusion")], [nodes.const(False)])
         return nodes.call(self.njit, [], options)
+
+    def functions(self, exact: bool) -> list[ast.stmt]:
+        """The compiled function; with one around it where numba would lose its signature.
+
+        numba does not fill in the default of a parameter that is given by keyword only.
+        """
+        compiled = self.program.function
+        if not compiled.args.kwonlyargs:
+            compiled.decorator_list = [self.decorator(exact)]
+            return [compiled]
+        outer = nodes.clone(compiled)
+        names = query.parameters(compiled)
+        name = self.frame.fresh(f"{compiled.name}_compiled")
+        inner = assemble.function(name, names, compiled.body, self.decorator(exact))
+        call = nodes.call(name, [nodes.name(each) for each in names])
+        outer.body = [ast.Return(call)]
+        return [inner, outer]
 
     def helper(self, function: ast.FunctionDef) -> ast.FunctionDef:
         """A helper function, compiled with those that call it."""

@@ -123,7 +123,7 @@ def _accesses(root: ast.For, home: ast.stmt, array: str, facts: Facts) -> list[_
     """The accesses of an array, with the thread loops between its allocation and each."""
     found: list[_Access] = []
     start = query.find_place(root, home)
-    outside = set(map(id, start.loops)) if start is not None else set()
+    outside = {id(root), *(map(id, start.loops) if start is not None else ())}
 
     def walk(node: ast.AST, loops: tuple[ast.For, ...]) -> None:
         if isinstance(node, ast.For):

@@ -1,0 +1,186 @@
+"""The form of CPU text, and the numba traps that it keeps clear of."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from astile.lower import cpu, python
+from tests.support.scheduled import program
+
+
+def text_of(text: str, *, exact: bool = False, **fields: object) -> str:
+    return cpu.lower(program(text, **fields), exact=exact).text
+
+
+def run(text: str, *arguments: object) -> object:
+    namespace: dict[str, object] = {}
+    exec(compile(text, "<f>", "exec"), namespace)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # numba warns of unsafe parallel loops
+        return namespace["f"](*arguments)  # type: ignore[operator]
+
+
+def test_the_outermost_concurrent_loop_is_prange() -> None:
+    text = text_of("""
+    def f(x):
+        for i in block.y(4):
+            for j in block.x(4):
+                for k in thread.x(4):
+                    x[i, j, k] = 0
+        for i in parallel(4):
+            for j in unroll(2):
+                for k in vector(2):
+                    x[i, j, k] = 0
+    """)
+    assert text.count("prange(4)") == 2
+    assert "for j in range(4):" in text
+    assert "for k in range(4):" in text
+    assert "for j in range(2):" in text
+    assert "astile" not in text
+
+
+def test_options() -> None:
+    text = "def f(x):\n    for i in range(4):\n        x[i] = 0"
+    assert '@njit(error_model="numpy", fastmath={"contract"})' in text_of(text)
+    assert '@njit(error_model="numpy")' in text_of(text, exact=True)
+
+
+def test_memory_words_become_numpy() -> None:
+    text = text_of(
+        """
+        def f(x):
+            for i in block.x(4):
+                tile = shared.empty((4, 4), numpy.float32)
+                part = local.empty((4,), numpy.float32)
+                for j in range(4):
+                    tile[0, j] = 1
+                    part[j] = tile[0, j]
+                    x[i, j] = part[j]
+        """,
+        imports={"numpy": "numpy"},
+    )
+    assert "tile = numpy.empty((4, 4), numpy.float32)" in text
+    assert "part = numpy.empty((4,), numpy.float32)" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("carried", "total += x[i]"),
+        ("last value", "total = x[i]"),
+        ("conditional", "if x[i] > 2:\n            total = x[i]"),
+    ],
+)
+def test_a_loop_with_a_scalar_that_leaves_it_stays_in_order(name: str, body: str) -> None:
+    text = f"""
+    def f(x):
+        total = 0.0
+        for i in parallel(len(x)):
+            {body.replace("            ", "                ")}
+        return total
+    """
+    written = text_of(text)
+    assert "prange" not in written, name
+    x = np.arange(5.0)
+    assert run(written, x) == run(python.lower(program(text)).text, x)
+
+
+def test_scalars_set_inside_a_parallel_loop_are_private() -> None:
+    text = """
+    def f(x, out):
+        total = 100.0
+        n = x.shape[0]
+        for i in parallel(n):
+            total = 0.0
+            for j in range(x.shape[1]):
+                total += x[i, j]
+            out[i] = total
+    """
+    written = text_of(text)
+    assert "prange" in written
+    x, out = np.random.rand(64, 30), np.zeros(64)
+    run(written, x, out)
+    np.testing.assert_allclose(out, x.sum(axis=1))
+
+
+def test_parallel_ranges_that_start_and_step_otherwise() -> None:
+    written = text_of("""
+    def f(out, n):
+        for i in parallel(n, 2, -3):
+            out[i] = (i - 5) * 0.5 + i // 2
+    """)
+    assert "for i_n in prange((n + 0) // 3)" in written or "prange(n // 3)" in written
+    out = np.zeros(12)
+    run(written, out, 11)
+    expected = np.zeros(12)
+    for i in range(11, 2, -3):
+        expected[i] = (i - 5) * 0.5 + i // 2
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_a_step_that_is_no_literal_stays_in_order() -> None:
+    written = text_of("""
+    def f(out, s):
+        for i in parallel(0, 12, s):
+            out[i] = i
+    """)
+    assert "range(0, 12, s)" in written
+    assert "prange" not in written
+
+
+def test_guards_on_parallel_indices_compute_in_signed_integers() -> None:
+    written = text_of("""
+    def f(out):
+        n = len(out)
+        for i_0 in block.x((n + 3) // 4 + 2):
+            for i_1 in thread.x(4):
+                if i_0 * 4 + i_1 < n:
+                    out[i_0 * 4 + i_1] = i_1 - i_0 * 4
+    """)
+    assert "range(min(4, n - i_0 * 4))" in written
+    out = np.zeros(6)
+    run(written, out)
+    assert out.tolist() == [0, 1, 2, 3, -4, -3]
+
+
+def test_helpers_are_compiled_with_the_caller() -> None:
+    inner = program("def twice(v): return v * 2.0")
+    written = text_of(
+        "def f(x):\n    for i in range(len(x)):\n        x[i] = twice(x[i])",
+        helpers={"twice": len},
+        helper_programs={"twice": inner},
+    )
+    assert '@njit(error_model="numpy")\ndef twice(v):' in written
+    x = np.ones(3)
+    run(written, x)
+    assert x.tolist() == [2.0] * 3
+
+
+def test_keyword_only_parameters_defaults_and_results() -> None:
+    written = text_of("""
+    def f(x, k=2, *, shift=1):
+        total = 0
+        for i in range(len(x)):
+            total += x[i] * k + shift
+        return total, x
+    """)
+    assert "def f(x, k=2, *, shift=1):\n    return f_compiled(x, k, shift)" in written
+    x = np.arange(4)
+    total, same = run(written, x)  # type: ignore[misc]
+    assert total == 16
+    assert same is x or np.shares_memory(same, x)
+
+
+def test_constants_and_imports_are_those_that_are_used() -> None:
+    written = text_of(
+        "def f(x):\n    for i in range(N):\n        x[i] = math.sqrt(2.0) * EPS",
+        constants={"N": 3, "EPS": 1e-6, "UNUSED": 4},
+        imports={"math": "math", "os": "os"},
+    )
+    assert "N = 3" in written
+    assert "EPS = 1e-06" in written
+    assert "UNUSED" not in written
+    assert "import os" not in written
