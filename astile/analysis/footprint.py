@@ -102,8 +102,10 @@ def _side(accesses: Sequence[Access], axis: int, at_most: AtMost, hidden: set[st
         if isinstance(index, (ast.Slice, ast.Starred)):
             return None
         form = affine.of(index)
-        lows.append(_visible(intervals.lower_bounds(form, access.inner), hidden))
-        highs.append(_visible(intervals.upper_bounds(form, access.inner), hidden))
+        low = intervals.lower_bounds(form, access.inner)
+        high = intervals.upper_bounds(form, access.inner)
+        lows.append(_visible([_settled(each, at_most) for each in low], hidden))
+        highs.append(_visible([_settled(each, at_most) for each in high], hidden))
     firsts = _common(lows, at_most)
     lasts = _common(highs, lambda one, other: at_most(other, one))
     if not firsts or not lasts:
@@ -113,6 +115,23 @@ def _side(accesses: Sequence[Access], axis: int, at_most: AtMost, hidden: set[st
     if literal:
         return min(literal, key=lambda each: each.extent.constant)
     return min(sides, key=lambda each: len(each.extent.names()))
+
+
+def _settled(form: Affine, at_most: AtMost) -> Affine:
+    """A form in which ``max(i + 2, 0)`` is ``i + 2`` where `i` is never negative."""
+    result = Affine({}, form.constant)
+    for key, (coefficient, atom) in form.terms.items():
+        part = Affine({key: (coefficient, atom)})
+        word = intervals.extreme_word(atom)
+        if word is not None and isinstance(atom, ast.Call):
+            parts = [affine.of(each) for each in atom.args]
+            if word == "max":
+                best = [p for p in parts if all(p == o or at_most(o, p) for o in parts)]
+            else:
+                best = [p for p in parts if all(p == o or at_most(p, o) for o in parts)]
+            part = best[0] * coefficient if best else part
+        result = result + part
+    return result
 
 
 def _visible(bounds: Sequence[Affine], hidden: set[str]) -> list[Affine]:

@@ -169,14 +169,14 @@ def _bounded_atom(coefficient: int, atom: ast.expr) -> list[Affine]:
             inner = affine.of(atom.left)
             slack = 0 if coefficient > 0 else divisor - 1
             return [(inner - slack) * (coefficient // divisor)]
-    word = _extreme_word(atom)
+    word = extreme_word(atom)
     # min(a, b) <= a; for -max(a, b) <= -a
     if isinstance(atom, ast.Call) and word == ("min" if coefficient > 0 else "max"):
         return [affine.of(each) * coefficient for each in atom.args]
     return []
 
 
-def _extreme_word(atom: ast.expr) -> str | None:
+def extreme_word(atom: ast.expr) -> str | None:
     """``min`` or ``max`` for a call of one of them with several plain arguments."""
     if not isinstance(atom, ast.Call) or len(atom.args) < 2 or atom.keywords:
         return None
@@ -199,7 +199,7 @@ def _grown(form: Affine, each: Range) -> Affine:
 
 def _largest_atom(atom: ast.expr, each: Range, *, upwards: bool) -> Affine:
     bound = highest if upwards else lowest
-    word = _extreme_word(atom)
+    word = extreme_word(atom)
     if isinstance(atom, ast.Call) and word is not None:
         extremes = [bound(affine.of(one), [each]).expression() for one in atom.args]
         return affine.of(nodes.call(word, extremes))

@@ -34,6 +34,8 @@ from astile.ir.program import Program
 
 #: A value of an array that nobody wrote.
 UNDEFINED = "U"
+#: Python's own types as dtypes.
+_PYTHON = {"float": "numpy.float64", "int": "numpy.int64", "bool": "numpy.bool"}
 #: Integers as values: the source of a loop variable that is read after its loop.
 INTEGER = "INT"
 
@@ -320,15 +322,19 @@ class _Extractor:
             return f"{UNDEFINED}[]"
         if word not in ("zeros", "ones"):
             return None
+        return f"F_{word}_0x{self._dtype(made, node).encode().hex()}[]"
+
+    def _dtype(self, made: query.Allocation, node: ast.stmt) -> str:
+        """The dtype of an allocation, spelled so that equal text is the same dtype."""
         if made.dtype is not None:
-            dtype = print_expression(made.dtype)
-        elif made.word == word:
-            dtype = "default"
-        else:
-            assert isinstance(node, ast.Assign)
-            assert isinstance(node.value, ast.Call)
-            dtype = "like " + print_expression(node.value.args[0])
-        return f"F_{word}_0x{dtype.encode().hex()}[]"
+            calls = Calls(self.program, frozenset(self.names.arguments) | self.names.local)
+            path = calls.path(made.dtype)
+            return _PYTHON.get(path or "", path) or print_expression(made.dtype)
+        if made.word == plain(made):
+            return _PYTHON["float"]
+        assert isinstance(node, ast.Assign)
+        assert isinstance(node.value, ast.Call)
+        return print_expression(node.value.args[0]) + ".dtype"
 
     def _filling(self, array: str, value: int | None) -> str | None:
         """A cell set to 0 or 1 is one of an array made by zeros or ones of the same type."""

@@ -76,6 +76,7 @@ class Types:
         self._assigned: dict[str, list[ast.expr | None]] = {}
         self._declared: dict[str, list[query.Allocation]] = {}
         self._made: dict[str, list[ast.expr]] = {}
+        self._alike: dict[str, ast.expr] = {}
         self._counts: set[str] = set()
         self._read: dict[str, bool] = {}
         self._scalars: dict[str, Type | None] = {}
@@ -93,7 +94,7 @@ class Types:
         """The type of an array's cells, or None where it is not known."""
         if array in self._names.arguments:
             return frozenset([f"like {array}"])
-        found = {self._of_allocation(each) for each in self._declared.get(array, [])}
+        found = {self._of_allocation(array, each) for each in self._declared.get(array, [])}
         return found.pop() if len(found) == 1 and not self._made.get(array) else None
 
     def of_scalar(self, scalar: str) -> Type | None:
@@ -111,6 +112,8 @@ class Types:
                 made = query.allocation(node)
                 if made is not None:
                     self._declared.setdefault(name, []).append(made)
+                    if made.shape is None and isinstance(value, ast.Call):
+                        self._alike[name] = value.args[0]
                 elif name in self.arrays:
                     self._made.setdefault(name, []).append(value)
                 else:
@@ -127,10 +130,17 @@ class Types:
             case ast.For(target=target):
                 self._counts |= query.names_written(target)
 
-    def _of_allocation(self, made: query.Allocation) -> Type | None:
+    def _of_allocation(self, array: str, made: query.Allocation) -> Type | None:
         if made.dtype is not None:
             return self._of_dtype(made.dtype)
-        return None if made.shape is None else frozenset(["numpy.float64"])
+        if made.shape is not None:
+            return frozenset(["numpy.float64"])
+        like = self._alike.pop(array, None)  # gone while it is looked at: no circles
+        if not isinstance(like, ast.Name) or like.id not in self.arrays:
+            return None
+        found = self.of_array(like.id)
+        self._alike[array] = like
+        return found
 
     def _of_dtype(self, dtype: ast.expr) -> Type | None:
         match dtype:

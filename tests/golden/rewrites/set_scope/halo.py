@@ -1,0 +1,27 @@
+import numpy as np
+
+from astile.loops import shared
+
+
+def blur(x, out):
+    H, W = x.shape
+    for i_0 in range((H + 13) // 16):
+        for j_0 in range((W + 13) // 16):
+            wide_shared = shared.empty((18, 16), np.float32)
+            for i in range(18):
+                for j in range(16):
+                    if i_0 * 16 + i < H and j_0 * 16 + j < W - 2:
+                        wide_shared[i, j] = (
+                            x[i_0 * 16 + i, j_0 * 16 + j]
+                            + x[i_0 * 16 + i, j_0 * 16 + j + 1]
+                            + x[i_0 * 16 + i, j_0 * 16 + j + 2]
+                        )
+            for i_1 in range(16):
+                if i_0 * 16 + i_1 < H - 2:
+                    for j_1 in range(16):
+                        if j_0 * 16 + j_1 < W - 2:
+                            out[i_0 * 16 + i_1, j_0 * 16 + j_1] = (
+                                wide_shared[i_1, j_1]
+                                + wide_shared[i_1 + 1, j_1]
+                                + wide_shared[i_1 + 2, j_1]
+                            )
