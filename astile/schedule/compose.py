@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from astile.diagnostics import did_you_mean
-from astile.errors import ScheduleError
+from astile.errors import LoweringError, ScheduleError
 from astile.ir import query
 from astile.ir.program import Program
 from astile.ir.stages import Stage
@@ -89,9 +89,10 @@ def auto(s: Schedule, tiles: Mapping[str, int] | None = None, target: str = "cpu
         if found is None:
             return
         outer, inner = found
-    staged = _interleave(s, outer[-1], "shared" if on_gpu else "local")
+    staged = _interleave(s, outer, "shared" if on_gpu else "local")
     if on_gpu:
-        _bind(s, outer, inner, staged)
+        if _has_kernel(s, outer, inner, staged):
+            _bind(s, outer, inner, staged)
     else:
         _attempt(s.parallel, outer[0])
 
@@ -160,7 +161,9 @@ def _tiled_by_rule(
     nests = [each for each in s.program.function.body if isinstance(each, ast.For)]
     if not nests:
         return None
-    band = [each for each in _perfect_band(nests[-1]) if _is_parallel(s, each)][: len(sizes)]
+    band = [each for each in _perfect_band(nests[-1]) if _is_parallel(s, [_handle(s, each)])][
+        : len(sizes)
+    ]
     while band:
         handles = [_handle(s, each) for each in band]
         trial = s.copy()
@@ -180,21 +183,40 @@ def _perfect_band(loop: ast.For) -> list[ast.For]:
     return [each for each in band if query.header(each) is not None]
 
 
-def _is_parallel(s: Schedule, loop: ast.For) -> bool:
+def _is_parallel(s: Schedule, loops: Sequence[Loop]) -> bool:
     trial = s.copy()
-    return _attempt(trial.parallel, Loop(trial, _handle(s, loop).identity))
+    return all(_attempt(trial.parallel, Loop(trial, each.identity)) for each in loops)
 
 
-def _interleave(s: Schedule, loop: Loop, scope: str) -> list[str]:
-    """Compute what can be inside a loop, last producer first; the arrays now kept in `scope`."""
+def _interleave(s: Schedule, outer: Sequence[Loop], scope: str) -> list[str]:
+    """Compute what can be inside a tile, last producer first; the arrays now kept in `scope`.
+
+    A producer whose array cannot leave slow memory stays where it was if computing it in the
+    tile would keep tiles from running in parallel.
+    """
     staged = []
     for stage in reversed(s.stages()):
-        inside = {each.name for each in loop.stages}
-        if stage.name in inside or not stage.array.isidentifier():
+        inside = {each.name for each in outer[-1].stages}
+        if stage.name in inside or not _attempt(s.compute_at, stage, outer[-1]):
             continue
-        if _attempt(s.compute_at, stage, loop) and _attempt(s.set_scope, stage.array, scope):
+        if _attempt(s.set_scope, stage.array, scope):
             staged.append(f"{stage.array}_{scope}")
+        elif not _is_parallel(s, outer):
+            s.undo()
     return staged
+
+
+def _has_kernel(
+    s: Schedule, outer: Sequence[Loop], inner: Sequence[Loop], staged: Sequence[str]
+) -> bool:
+    """Whether the program has a form as CUDA kernels once its loops are bound."""
+    trial = s.copy()
+    _bind(trial, outer, inner, staged)
+    try:
+        trial.lowered("cuda")
+    except LoweringError:
+        return False
+    return True
 
 
 def _bind(s: Schedule, outer: Sequence[Loop], inner: Sequence[Loop], staged: Sequence[str]) -> None:
@@ -209,8 +231,9 @@ def _bind(s: Schedule, outer: Sequence[Loop], inner: Sequence[Loop], staged: Seq
         for stage in s.stages():
             if stage.array != array:
                 continue
-            own = [each for each in s.loops(stage) if each not in outer][: len(threads)]
-            for loop, axis in zip(own, threads, strict=False):
+            around = {each.identity for each in outer}
+            own = [each for each in s.loops(stage) if each.identity not in around]
+            for loop, axis in zip(own[: len(threads)], threads, strict=False):
                 _attempt(s.bind, loop, axis)
 
 

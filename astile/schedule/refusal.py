@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from astile.analysis.race_text import RaceWitness
 from astile.analysis.verdicts import Instance, Refuted, Unknown, Witness
 from astile.diagnostics import Related
 from astile.errors import IllegalSchedule
@@ -31,6 +32,8 @@ def refusal(verdict: Refuted | Unknown) -> IllegalSchedule:
             hints=["`unsafe=True` takes the step on trust"],
         )
     witness = verdict.witness
+    if isinstance(witness, RaceWitness):
+        return witness.refusal()
     what = _WHAT.get(witness.kind, "the result would change")
     return IllegalSchedule(
         f"{what}: {_cell(witness)}",
