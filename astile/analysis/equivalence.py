@@ -15,7 +15,15 @@ from astile.analysis import isl
 from astile.analysis.accesses import NotModelled
 from astile.analysis.affine_sets import substituted
 from astile.analysis.domains import Signs
-from astile.analysis.flows import Flow, Hints, final_reads, hints_of, new_flow, original_flow
+from astile.analysis.flows import (
+    Flow,
+    Hints,
+    final_reads,
+    hints_of,
+    new_flow,
+    original_flow,
+    scalar_reads,
+)
 from astile.analysis.matching import Different, match
 from astile.analysis.model import Model, extract
 from astile.analysis.params import readable
@@ -27,6 +35,8 @@ from astile.analysis.witness import Explorer, statement_witness
 from astile.ir.printer import print_expression
 from astile.ir.program import Program
 from astile.source import Span
+
+Kind = Literal["equal", "equal up to reassociation"]
 
 #: Time allowed for one comparison, in seconds.
 BUDGET = 5.0
@@ -169,14 +179,18 @@ class Checker:
             values = values.subtract_range(garbage)
         expected = flow.values.apply_range(reads.reverse())
         if values.is_equal(expected):
-            return self._proved("equal")
-        self.session.tick()
-        if not self.exact and self._same_contributions(other, hints, reads):
-            return self._proved("equal up to reassociation")
-        self.session.tick()
-        explorer = Explorer(model, other, hints, flow, found)
-        witness = explorer.witness(expected, values)
-        return Unknown("the values differ") if witness is None else Refuted(witness)
+            kind: Kind = "equal"
+        elif not self.exact and self._same_contributions(other, hints, reads):
+            kind = "equal up to reassociation"
+        else:
+            self.session.tick()
+            explorer = Explorer(model, other, hints, flow, found)
+            witness = explorer.witness(expected, values)
+            return Unknown("the values differ") if witness is None else Refuted(witness)
+        # nobody may look at the value, but Python raises where there is none
+        if not found.undefined.intersect(scalar_reads(other)).is_subset(garbage):
+            return Unknown("a scalar may be read before it has a value")
+        return self._proved(kind)
 
     def _same_contributions(self, other: Model, hints: Hints, reads: isl.UnionMap) -> bool:
         """Whether reductions get the same contributions, in whatever order."""
@@ -210,7 +224,7 @@ class Checker:
         reads = reads.subtract_range(before.undefined)
         return bool(values.is_equal(before.values.apply_range(reads.reverse())))
 
-    def _proved(self, kind: Literal["equal", "equal up to reassociation"]) -> Proved:
+    def _proved(self, kind: Kind) -> Proved:
         model = self.model()
         names = tuple(readable(each, model.names) for each in model.parameters)
         return Proved(kind, names, self.session.elapsed)

@@ -146,6 +146,17 @@ def final_reads(model: Model) -> isl.UnionSet:
     return model.sinks.domain().intersect(every)
 
 
+def scalar_reads(model: Model) -> isl.UnionSet:
+    """The reads of scalars that the function binds itself, which raise when there is no value."""
+    pieces = [
+        statement.instance(access)
+        for statement in model.statements
+        for access in statement.reads
+        if access.node is not None and access.array in model.names.local - model.names.ranks.keys()
+    ]
+    return model.session.union_set((), pieces)
+
+
 def _final_read(name: str, model: Model) -> str:
     rank = model.names.ranks.get(name, 0)
     return tuple_text(f"O{array_name(name)}", tuple(f"c{axis}" for axis in range(rank)))
