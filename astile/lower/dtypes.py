@@ -187,31 +187,37 @@ def of_scalar(
     Raises:
         LoweringError: when the type of a value cannot be told.
     """
-    found: dict[str, ast.expr] = {}
-    pending, seen = [name], {name}
-    while pending:
-        current = pending.pop()
-        for value in _values_of(body, current):
-            for each in _dtypes_in(value, numpy):
-                if isinstance(each, ast.Name):
-                    if each.id not in seen:
-                        seen.add(each.id)
-                        pending.append(each.id)
-                    continue
-                found[ast.dump(each)] = each
+    seen, values = _sources(body, name)
+    calls_helper = any(query.names_read(each) & set(program.helpers) for each in values)
+    every = [each for value in values for each in _dtypes_in(value, numpy)]
+    found = {ast.dump(each): each for each in every if not isinstance(each, ast.Name)}
     written = {n for each in body for n in query.names_written(each)}
     for used in sorted(seen):
         if used not in written or (used == name and is_given):
             given = nodes.attribute(nodes.call(f"{numpy}.asarray", [nodes.name(used)]), "dtype")
             found[ast.dump(given)] = given
-    if not found:
+    if not found or calls_helper:
         raise LoweringError(
             f"the type of {name}, which the GPU computes and hands back, cannot be told",
             span=program.source.span(body[0]),
             hints=[f"store {name} in an array of one cell"],
         )
-    every = list(found.values())
-    return every[0] if len(every) == 1 else nodes.call(f"{numpy}.result_type", every)
+    joined = list(found.values())
+    return joined[0] if len(joined) == 1 else nodes.call(f"{numpy}.result_type", joined)
+
+
+def _sources(body: Sequence[ast.stmt], name: str) -> tuple[set[str], list[ast.expr]]:
+    """The names that a name is computed from, itself too, and all their values."""
+    pending, seen = [name], {name}
+    values: list[ast.expr] = []
+    while pending:
+        for value in _values_of(body, pending.pop()):
+            values.append(value)
+            for each in _dtypes_in(value, ""):
+                if isinstance(each, ast.Name) and each.id not in seen:
+                    seen.add(each.id)
+                    pending.append(each.id)
+    return seen, values
 
 
 def _values_of(body: Sequence[ast.stmt], name: str) -> list[ast.expr]:

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from astile.analysis import params
 from astile.analysis.affine import Affine
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
@@ -77,6 +78,7 @@ class _Walk:
             for each in query.statements(root)
             if (made := query.allocation(each)) is not None and made.scope == "local"
         }
+        self.has_views = _has_views(program)
 
     def body(self, body: Sequence[ast.stmt], state: _State) -> _State:
         for each in body:
@@ -132,6 +134,8 @@ class _Walk:
             if array is None or array in self.local:
                 continue
             text = printer.print_expression(_read(access))
+            if self.has_views:
+                array = ""  # any two names may stand for the same memory
             if isinstance(access.ctx, ast.Load) or id(access) in updated:
                 reads.setdefault((array, alone), text)
             if isinstance(access.ctx, ast.Store):
@@ -154,9 +158,20 @@ class _Walk:
             return
         axes = {axis_of(e) for e in query.loops(phase) if level(e) == "thread"}
         for (array, _), text in self._touched(phase).writes.items():
-            if not _is_owned(phase, array, axes, self.facts):
+            if not array or not _is_owned(phase, array, axes, self.facts):
                 culprit = next(each for each in body if is_bound(each))
                 self.before.setdefault(culprit, f"{text} may be used by several threads")
+
+
+def _has_views(program: Program) -> bool:
+    """Whether a name that is indexed may stand for the memory of another."""
+    ranks = params.names_of(program).ranks
+    return any(
+        isinstance(each, ast.Assign)
+        and not query.is_allocation(each)
+        and bool(query.names_written(each) & ranks.keys())
+        for each in query.statements(program.function)
+    )
 
 
 def _is_owned(phase: ast.stmt, array: str, axes: set[str], facts: Facts) -> bool:

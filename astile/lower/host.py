@@ -11,6 +11,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from astile.analysis import params
 from astile.errors import LoweringError
 from astile.ir import query
 from astile.ir.program import Program
@@ -62,12 +63,11 @@ def parts(program: Program, body: Sequence[ast.stmt]) -> list[Part]:
         if structure.level(statement):
             assert isinstance(statement, ast.For)
             found.append(Nest(statement))
-        elif structure.is_bound(statement):
+        elif structure.is_bound(statement) or _stays_on_host(statement):
             found.append(_control(program, statement))
-        elif not _touches_cells(statement) or isinstance(statement, ast.Return):
+        elif not _runs_on_device(program, statement):
+            _check_host(program, statement)
             found.append(HostStatement(statement))
-        elif isinstance(statement, ast.If) and _returns(statement):
-            found.append(_control(program, statement))
         elif _returns(statement):
             raise LoweringError(
                 "a loop that runs on the GPU cannot return",
@@ -81,6 +81,15 @@ def parts(program: Program, body: Sequence[ast.stmt]) -> list[Part]:
     return found
 
 
+def _stays_on_host(statement: ast.stmt) -> bool:
+    """Whether a loop or condition holds what no kernel can: allocations, or a way out of it."""
+    if isinstance(statement, ast.If) and flow.leaves(statement):
+        return True
+    if not isinstance(statement, (ast.For, ast.If, ast.While)):
+        return False
+    return any(map(query.is_allocation, query.statements(statement)))
+
+
 def _control(program: Program, statement: ast.stmt) -> HostControl:
     if not isinstance(statement, (ast.For, ast.If, ast.While)):
         word = type(statement).__name__.lower()
@@ -89,6 +98,9 @@ def _control(program: Program, statement: ast.stmt) -> HostControl:
             span=program.source.span(statement),
             hints=["bind loops inside loops and conditions only"],
         )
+    for child in ast.iter_child_nodes(statement):
+        if isinstance(child, ast.expr):
+            _check_host(program, child)
     return HostControl(
         statement,
         tuple(parts(program, statement.body)),
@@ -100,20 +112,44 @@ def _returns(statement: ast.stmt) -> bool:
     return any(isinstance(each, ast.Return) for each in query.statements(statement))
 
 
-def _touches_cells(statement: ast.stmt) -> bool:
-    """Whether a statement reads or writes cells, which live in the GPU's memory.
+def _runs_on_device(program: Program, statement: ast.stmt) -> bool:
+    """Whether a statement reads or writes cells, which live in the GPU's memory, or calls helpers.
 
     A loop without cells is left to the host, where Python runs it.
     """
+    if isinstance(statement, ast.Return) or query.is_allocation(statement):
+        return False
+    if _makes_view(program, statement):
+        return False
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        return True  # a bare call may write an array that it is handed
+    if query.names_read(statement) & set(program.helpers):
+        return True
     return any(
         not is_size(access) and not query.is_shape_of(access)
         for access in query.accesses(statement)
-    ) or _calls_with_arrays(statement)
+    )
 
 
-def _calls_with_arrays(statement: ast.stmt) -> bool:
-    """Whether a statement is a bare call, which may write an array that it is handed."""
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+def _makes_view(program: Program, statement: ast.stmt) -> bool:
+    """Whether a statement names a part of an array: ``row = A[i]``, ``inner = A[1:-1]``."""
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Subscript):
+        return False
+    if any(isinstance(each, ast.Slice) for each in query.indices(statement.value)):
+        return True
+    ranks = params.names_of(program).ranks
+    return bool(query.names_written(statement) & ranks.keys())
+
+
+def _check_host(program: Program, node: ast.AST) -> None:
+    """Refuse to call on the host what is compiled for the GPU."""
+    called = query.names_read(node) & set(program.helpers)
+    if called:
+        raise LoweringError(
+            f"{min(called)} is called on the host, and compiled for the GPU",
+            span=program.source.span(node),
+            hints=["compute the value before the call and pass it as an argument"],
+        )
 
 
 def kept_names(program: Program, part: Serial) -> list[str]:

@@ -126,3 +126,58 @@ def test_arithmetic_on_whole_arrays_is_refused(statement: str) -> None:
             for i in block.x(4):
                 {statement}
         """)
+
+
+def test_allocations_in_host_loops_and_views_stay_on_the_host() -> None:
+    lowered = lower("""
+    def f(x, steps):
+        n = len(x)
+        inner = x[1:]
+        for t in range(steps):
+            doubled = np.zeros(n, np.float64)
+            for i in range(n):
+                doubled[i] = x[i] * 2
+            for i in block.x(n):
+                x[i] = doubled[i]
+        for i in block.x(n - 1):
+            inner[i] = inner[i] + 1
+    """)
+    assert "    inner = x[1:]\n    for t in range(steps):\n        doubled = " in lowered.text
+    x = np.arange(4.0)
+    emulate.load(lowered.text, "f")(x, 2)
+    assert x.tolist() == [0.0, 5.0, 9.0, 13.0]
+
+
+def test_a_loop_of_the_host_may_be_left() -> None:
+    lowered = lower("""
+    def f(x, steps):
+        for t in range(steps):
+            for i in block.x(4):
+                x[i] *= 0.5
+            if x[0] < 1.0:
+                break
+    """)
+    x = np.array([8.0, 4.0, 2.0, 1.0])
+    emulate.load(lowered.text, "f")(x, 100)
+    assert x[0] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("first", "part"),
+    [
+        ("n = half(len(x))", "cannot be told"),
+        ("n = len(x)\n        if half(n) > 1:\n            return half(n)", "called on the host"),
+    ],
+)
+def test_helpers_are_not_called_on_the_host(first: str, part: str) -> None:
+    with pytest.raises(LoweringError, match=part):
+        lower(
+            f"""
+        def f(x):
+            {first.replace("        ", "            ")}
+            for i in block.x(n):
+                x[i] = 0
+        """,
+            helpers={"half": len},
+            helper_programs={"half": program("def half(v): return v // 2")},
+        )
