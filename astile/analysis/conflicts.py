@@ -138,7 +138,7 @@ class KernelConflicts:
         """Pairs equal in the common uniform loops outside `carrier` and increasing in it."""
         one, two = first.leaf, second.leaf
         mine = one.place.dimensions
-        theirs = [f"{each}_2" for each in two.place.dimensions]
+        theirs = [f"other_{each}" for each in two.place.dimensions]
         formulas = ["true"]
         for position, loop in enumerate(first.loops):
             if loop not in common_loops(first, second):
@@ -199,7 +199,7 @@ def _other_iteration(scene: Scene, loop: ast.For, conflict: Conflict) -> isl.Uni
     one, two = conflict.first.seat.leaf, conflict.second.seat.leaf
     depth = conflict.first.seat.loops.index(loop)
     mine = one.place.dimensions
-    theirs = [f"{each}_2" for each in two.place.dimensions]
+    theirs = [f"other_{each}" for each in two.place.dimensions]
     formulas = [f"{mine[k]} = {theirs[k]}" for k in range(depth)]
     formulas.append(f"{mine[depth]} != {theirs[depth]}")
     target = f"{scene.name(two)}[{', '.join(theirs)}]"

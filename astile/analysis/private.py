@@ -127,7 +127,7 @@ class PrivateFlow:
     def _same_iteration(self, loop: ast.For, write: Seat, read: Seat) -> isl.UnionMap:
         depth = write.loops.index(loop)
         mine = write.leaf.place.dimensions
-        theirs = [f"{each}_2" for each in read.leaf.place.dimensions]
+        theirs = [f"other_{each}" for each in read.leaf.place.dimensions]
         equal = [f"{mine[k]} = {theirs[k]}" for k in range(depth + 1)]
         target = f"{self.scene.name(read.leaf)}[{', '.join(theirs)}]"
         source = self.scene.instance(write.leaf)
