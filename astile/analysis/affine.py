@@ -174,9 +174,9 @@ def of(expression: ast.expr) -> Affine:
 def _of_binary(expression: ast.BinOp) -> Affine:
     left, right = of(expression.left), of(expression.right)
     if isinstance(expression.op, ast.Add):
-        return left + right
+        return _joined(left + right)
     if isinstance(expression.op, ast.Sub):
-        return left - right
+        return _joined(left - right)
     if isinstance(expression.op, ast.Mult):
         if right.value is not None:
             return left * right.value
@@ -194,6 +194,23 @@ def _of_binary(expression: ast.BinOp) -> Affine:
         if isinstance(expression.op, ast.Mod):
             return modulo(left, divisor)
     return atom(nodes.binary(left.expression(), type(expression.op), right.expression()))
+
+
+def _joined(form: Affine) -> Affine:
+    """Quotients and remainders that make a whole: ``x // 16 * 16 + x % 16 -> x``."""
+    for key, (coefficient, each) in form.terms.items():
+        if not isinstance(each, ast.BinOp) or not isinstance(each.op, ast.Mod):
+            continue
+        divisor = query.integer(each.right)
+        if divisor is None or divisor <= 0:
+            continue
+        dividend = of(each.left)
+        quotient = floor_div(dividend, divisor)
+        whole = {k: c * coefficient * divisor for k, c in quotient.coefficients.items()}
+        if whole.items() <= form.coefficients.items():
+            rest = form - Affine({key: (coefficient, each)}) - quotient * (coefficient * divisor)
+            return _joined(rest + dividend * coefficient)
+    return form
 
 
 def floor_div(form: Affine, divisor: int) -> Affine:

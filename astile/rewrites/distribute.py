@@ -116,7 +116,7 @@ def _install(
 
 
 def _shared_scalars(parts: Sequence[ast.stmt]) -> list[str]:
-    """Scalars that one part writes and another part reads, in order of appearance."""
+    """Scalars that pass from one part to another, in order of appearance."""
     variables = {h.variable for p in parts for lp in query.loops(p) if (h := query.header(lp))}
     written: dict[str, set[int]] = {}
     for index, part in enumerate(parts):
@@ -125,7 +125,31 @@ def _shared_scalars(parts: Sequence[ast.stmt]) -> list[str]:
                 written.setdefault(child.id, set()).add(index)
     shared = []
     for name, where in written.items():
-        users = {k for k, part in enumerate(parts) if name in query.names_read(part)} | where
-        if name not in variables and len(users) > 1:
+        reading = {k for k, part in enumerate(parts) if _reads_first([part], name, set())}
+        if name not in variables and reading and len(reading | where) > 1:
             shared.append(name)
     return shared
+
+
+def _reads_first(body: Sequence[ast.stmt], name: str, assigned: set[str]) -> bool:
+    """Whether statements may read a name before they assign it; adds it to `assigned` after."""
+    for statement in body:
+        if name in assigned:
+            return False
+        if isinstance(statement, ast.Assign) and name not in query.names_read(statement):
+            assigned |= query.names_written(statement)
+            continue
+        if isinstance(statement, (ast.For, ast.If)):
+            head = statement.iter if isinstance(statement, ast.For) else statement.test
+            found = [set(assigned), set(assigned)]
+            blocks = (statement.body, statement.orelse)
+            if name in query.names_read(head) or any(
+                _reads_first(block, name, own) for block, own in zip(blocks, found, strict=True)
+            ):
+                return True
+            if isinstance(statement, ast.If):  # a loop may have no iteration
+                assigned |= found[0] & found[1]
+            continue
+        if name in query.names(statement):
+            return True
+    return False

@@ -11,7 +11,7 @@ from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.ir.query import Header
-from astile.rewrites.result import Editor, Rewritten, check_replaceable, range_call
+from astile.rewrites.result import Editor, Rewritten, check_replaceable, is_guard, range_call
 
 
 def merge(program: Program, first: int, second: int) -> Rewritten:
@@ -44,6 +44,7 @@ def merge(program: Program, first: int, second: int) -> Rewritten:
     edit = Editor(program)
     one, other = edit.loop(first), edit.loop(second)
     header, other_header = edit.header(one), edit.header(other)
+    _leave_guards(edit, one, other)
     _check(edit, one, other)
     check_replaceable(edit, other, other_header)
     variable = {other_header.variable: nodes.name(header.variable)}
@@ -61,6 +62,23 @@ def merge(program: Program, first: int, second: int) -> Rewritten:
     edit.forget(one, f"`merge` made another loop over {header.variable} of it")
     _install(edit, one, other, merged)
     return edit.finish([merged])
+
+
+def _leave_guards(edit: Editor, one: ast.For, other: ast.For) -> None:
+    """Take the loops out of guards that hold nothing else; these then stand inside of them.
+
+    Loops that `merge` made around them leave such guards.
+    """
+    if edit.place(one).block is edit.place(other).block:
+        return
+    for loop in (one, other):
+        while (place := edit.place(loop)).parents:
+            guard = place.parents[-1]
+            if not is_guard(guard) or len(place.block) > 1:
+                break
+            assert isinstance(guard, ast.If)
+            edit.replace(guard, [loop])
+            guard.body, loop.body = loop.body, [guard]
 
 
 def _check(edit: Editor, one: ast.For, other: ast.For) -> None:

@@ -178,6 +178,33 @@ def range_call(
     return nodes.call(kind, [nodes.clone(start), nodes.clone(stop)])
 
 
+def check_unbound(edit: Editor, loop: ast.For, header: Header, hint: str) -> None:
+    """Refuse a loop that is not run one iteration after the other.
+
+    Raises:
+        ScheduleError: with what to do instead as the hint.
+    """
+    if header.kind != "range":
+        raise ScheduleError(
+            f"{header.variable} is already {header.kind}",
+            code="schedule.already-bound",
+            span=edit.span(loop),
+            hints=[hint],
+        )
+
+
+def whole_number(name: str, value: object) -> int:
+    """An argument that has to be an integer; NumPy's become Python's own.
+
+    Raises:
+        ScheduleError: for anything else.
+    """
+    index = getattr(value, "__index__", None)
+    if isinstance(value, bool) or index is None:
+        raise ScheduleError(f"{name}={value!r} is no integer", code="schedule.bad-factor")
+    return int(index())
+
+
 def is_guard(statement: ast.stmt) -> bool:
     """Whether this is a guard that a rewrite made: an `if` without `else` and without a place."""
     return (

@@ -237,6 +237,12 @@ class _Indices(ast.NodeTransformer):
             node.slice = self._index(node.slice)
         return node
 
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        """Integers that are used as values."""
+        if query.names(node) and _is_integer(node, self.integers):
+            return self.integer(node)
+        return self.generic_visit(node)
+
     def _index(self, expression: ast.expr) -> ast.expr:
         visited = self.visit(expression)
         assert isinstance(visited, ast.expr)

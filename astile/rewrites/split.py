@@ -41,6 +41,9 @@ def split(
             the body), ``"cut"`` (a loop of its own after the main nest), ``"perfect"`` (there is
             none, which is proved).
 
+    Where the start of the loop depends on a loop around it, guarded tiles begin at multiples of
+    their size, so that the tiles of a skewed loop are skewed.
+
     Raises:
         ScheduleError: for bad factors, names or tail, a loop that is bound or not counted, and
             for ``tail="perfect"`` where a rest cannot be excluded.
@@ -70,8 +73,11 @@ def split(
     rest = _rest(edit, node, count, factors) if tail != "guard" else None
     if tail == "perfect" and rest != affine.constant(0):
         raise _imperfect(edit, node, count, factors)
-    extents = _extents(edit, node, count, factors, round_up=tail == "guard")
-    loops, main = _nest(edit, node, header, variables, extents, guarded=tail == "guard")
+    if tail == "guard" and factors[0] is None and _is_slanted(edit, node, header):
+        loops, main = _grid(edit, node, header, variables, _given(factors))
+    else:
+        extents = _extents(edit, node, count, factors, round_up=tail == "guard")
+        loops, main = _nest(edit, node, header, variables, extents, guarded=tail == "guard")
     result = [main]
     if tail == "cut" and rest != affine.constant(0):
         result.append(_tail_loop(edit, node, header, count, prod(_given(factors))))
@@ -263,11 +269,52 @@ def _nest(
         assert step
         comparison = ast.Lt if step > 0 else ast.Gt
         body = [nodes.if_then(nodes.compare(value, comparison, nodes.clone(header.stop)), body)]
+    iterators = [range_call(nodes.const(0), each) for each in extents]
+    return _loops(edit, node, variables, iterators, body)
+
+
+def _loops(
+    edit: Editor,
+    node: ast.For,
+    variables: Sequence[str],
+    iterators: Sequence[ast.expr],
+    body: list[ast.stmt],
+) -> tuple[list[ast.For], ast.For]:
     loops: list[ast.For] = []
-    for variable, extent in reversed(list(zip(variables, extents, strict=True))):
-        iterator = range_call(nodes.const(0), extent)
+    for variable, iterator in reversed(list(zip(variables, iterators, strict=True))):
         loops.insert(0, edit.new_loop(variable, iterator, loops[:1] or body, node))
     return loops, loops[0]
+
+
+def _is_slanted(edit: Editor, node: ast.For, header: Header) -> bool:
+    """Whether a loop in steps of 1 starts elsewhere in each iteration of a loop around it."""
+    around = {name for each in edit.place(node).loops for name in query.names_written(each.target)}
+    return query.is_constant(header.step, 1) and bool(query.names(header.start) & around)
+
+
+def _grid(
+    edit: Editor, node: ast.For, header: Header, variables: Sequence[str], factors: Sequence[int]
+) -> tuple[list[ast.For], ast.For]:
+    """A nest whose tiles begin at multiples of their size, wherever the loop starts.
+
+    Counted from the start they would follow it from one iteration of the loops around to the
+    next: a skewed loop would have tiles that are not skewed.
+    """
+    inner = prod(factors)
+    value = affine.constant(0)
+    for variable, size in zip(variables, [1, *factors], strict=True):
+        value = value * size + affine.variable(variable)
+    test = nodes.comparison(
+        [nodes.clone(header.start), value.expression(), nodes.clone(header.stop)],
+        [ast.LtE(), ast.Lt()],
+    )
+    values = {header.variable: value.expression()}
+    body: list[ast.stmt] = [nodes.substitute(each, values) for each in node.body]
+    first = affine.floor_div(affine.of(header.start), inner)
+    stop = affine.floor_div(affine.of(header.stop) + (inner - 1), inner)
+    iterators = [range_call(first.expression(), stop.expression())]
+    iterators += [range_call(nodes.const(0), nodes.const(each)) for each in factors]
+    return _loops(edit, node, variables, iterators, [nodes.if_then(test, body)])
 
 
 def _tail_loop(edit: Editor, node: ast.For, header: Header, count: Affine, inner: int) -> ast.For:
