@@ -149,18 +149,26 @@ class _Check:
                 loop,
                 "move what leaves the loop out of it",
             )
+        assert header is not None
         kind = level(loop)
         if kind == "block":
             self._block_loop(loop, around)
         elif kind == "thread":
             self._thread_loop(loop, around)
         elif holds(loop, "block"):
-            assert header is not None
             self.fail(
                 f"{header.variable} runs in order inside a kernel, around a loop over blocks",
                 loop,
                 f"reorder {header.variable} outside of all block loops, or inside all of them",
                 "blocks of one launch cannot wait for each other",
+            )
+        elif not all(map(self.facts.is_integer, (header.start, header.stop, header.step))):
+            self.fail(
+                f"how often {header.variable} runs depends on data, and loops over threads stand "
+                "inside it",
+                loop,
+                f"reorder {header.variable} inside the loops over threads",
+                "all threads of a block must run it equally often",
             )
 
     def _block_loop(self, loop: ast.For, around: tuple[ast.For, ...]) -> None:

@@ -223,3 +223,15 @@ def test_a_scalar_that_may_stay_unset() -> None:
                 found = i
         return found
     """)
+
+
+def test_threads_inside_a_loop_whose_length_is_data() -> None:
+    message = refusal("""
+    def f(x, starts, out):
+        for i in block.x(4):
+            for k in range(starts[i], starts[i + 1]):
+                for j in thread.x(8):
+                    out[i, j] += x[k, j]
+    """)
+    assert "how often k runs depends on data" in message
+    assert "reorder k inside" in message
