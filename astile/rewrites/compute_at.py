@@ -11,7 +11,7 @@ from astile.ir import query
 from astile.ir.program import Program
 from astile.ir.stages import Stage
 from astile.rewrites.region import at_most_in, restricted_nest
-from astile.rewrites.result import Editor, Rewritten
+from astile.rewrites.result import Editor, Rewritten, named
 
 
 def compute_at(program: Program, stage: Stage, loop: int, index: int = -1) -> Rewritten:
@@ -96,7 +96,7 @@ def checked_position(edit: Editor, node: ast.For, index: int) -> int:
     """
     if not 0 <= index <= len(node.body):
         raise ScheduleError(
-            f"index={index} is no position in the body of this loop",
+            f"index={index} is no position in the body of {named(node)}",
             code="schedule.bad-index",
             span=edit.span(node),
             hints=[f"its body has positions 0 to {len(node.body)}; -1 is the last possible one"],
@@ -130,7 +130,7 @@ def outside_nests(edit: Editor, stage: Stage, node: ast.For, *, before: bool) ->
         path = [*place.parents, statement]
         if any(each is node for each in place.parents):
             raise ScheduleError(
-                f"{stage.name} is computed inside this loop already",
+                f"{stage.name} is computed inside {named(node)} already",
                 code="schedule.already-inside",
                 span=edit.span(statement),
                 hints=["name a loop of the other stage"],
@@ -149,11 +149,13 @@ def _check_side(
     edit: Editor, stage: Stage, chain: Sequence[ast.stmt], nest: ast.stmt, *, before: bool
 ) -> None:
     place = edit.place(nest)
+    node = chain[-1]
+    assert isinstance(node, ast.For)
     other = chain[len(place.parents)]
     beside = [k for k, each in enumerate(place.block) if each is other]
     if not beside:
         raise ScheduleError(
-            f"{stage.name} is computed under another condition than this loop",
+            f"{stage.name} is computed under another condition than {named(node)}",
             code="schedule.not-beside",
             span=edit.span(nest),
             hints=["both must stand in the same block of statements, or in loops of one"],
@@ -161,7 +163,7 @@ def _check_side(
     if (place.index > beside[0]) == before:
         side, primitive = ("after", "reverse_compute_at") if before else ("before", "compute_at")
         raise ScheduleError(
-            f"{stage.name} is computed {side} this loop",
+            f"{stage.name} is computed {side} {named(node)}",
             code="schedule.wrong-direction",
             span=edit.span(nest),
             hints=[f'write `{primitive}("{stage.name}", ...)`'],
@@ -186,7 +188,7 @@ def _check_consumers(
     other = _other_reader(edit, stage.array, node, producers)
     if other is not None:
         raise ScheduleError(
-            f"{stage.array} is read outside of this loop too, where it would be missing",
+            f"{stage.array} is read outside of {named(node)} too, where it would be missing",
             code="schedule.other-consumer",
             span=edit.span(other),
             label="read here",
@@ -200,7 +202,7 @@ def _check_consumers(
         if other is not None:
             raise ScheduleError(
                 f"the loops that compute {stage.name} compute {array} too, which is read outside "
-                "of this loop",
+                f"of {named(node)}",
                 code="schedule.other-stage",
                 span=edit.span(other),
                 label="read here",
@@ -245,7 +247,7 @@ def _not_read(edit: Editor, stage: Stage, node: ast.For) -> ScheduleError:
     ]
     hints = [f"loops that read it: {', '.join(dict.fromkeys(readers))}"] if readers else []
     return ScheduleError(
-        f"nothing in this loop reads {stage.array}",
+        f"nothing in {named(node)} reads {stage.array}",
         code="schedule.not-a-consumer",
         span=edit.span(node),
         hints=hints,

@@ -9,7 +9,7 @@ from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.rewrites.expand import expand_scalars
-from astile.rewrites.result import Editor, Rewritten, is_guard
+from astile.rewrites.result import Editor, Rewritten, is_guard, named
 
 Spine = list[ast.For | ast.If]
 
@@ -43,7 +43,7 @@ def distribute(program: Program, loop: int, at: int) -> Rewritten:
     edit.header(node)
     if not 0 < at < len(node.body):
         raise ScheduleError(
-            "the loop has no statement before this stage",
+            f"{named(node)} has no statement before this stage, or none from it on",
             code="schedule.nothing-to-do",
             span=edit.span(node),
         )

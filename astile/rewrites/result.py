@@ -68,7 +68,7 @@ class Editor:
         found = query.header(loop)
         if found is None:
             raise ScheduleError(
-                "this loop does not count over a range",
+                f"{named(loop)} does not count over a range",
                 code="schedule.not-counted",
                 span=self.span(loop),
                 hints=["write it as `for i in range(...)`"],
@@ -76,7 +76,7 @@ class Editor:
         if loop.orelse or leaves_early(loop.body):
             word = "has an else" if loop.orelse else "may be left early"
             raise ScheduleError(
-                f"the loop over {found.variable} {word}, so its iterations must stay together",
+                f"{named(loop)} {word}, so its iterations must stay together",
                 code="schedule.not-counted",
                 span=self.span(loop.orelse[0] if loop.orelse else loop),
                 hints=["write it without break, continue, return and else"],
@@ -163,6 +163,12 @@ class Editor:
             identity for each in loops if (identity := nodes.loop_id(each)) is not None
         )
         return Rewritten(program, identities)
+
+
+def named(loop: ast.For) -> str:
+    """``the loop over i``, for messages."""
+    variables = ", ".join(sorted(query.names_written(loop.target)))
+    return f"the loop over {variables}"
 
 
 def range_call(

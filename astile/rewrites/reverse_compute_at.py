@@ -13,7 +13,7 @@ from astile.ir.program import Program
 from astile.ir.stages import Stage
 from astile.rewrites.compute_at import checked_position, outside_nests, reads_cells
 from astile.rewrites.region import Box, at_most_in, restricted_nest
-from astile.rewrites.result import Editor, Rewritten
+from astile.rewrites.result import Editor, Rewritten, named
 
 
 def reverse_compute_at(program: Program, stage: Stage, loop: int, index: int = -1) -> Rewritten:
@@ -55,10 +55,10 @@ def reverse_compute_at(program: Program, stage: Stage, loop: int, index: int = -
     read = [each for each in produced if any(reads_cells(c, each) for c in consumers)]
     if not read:
         raise ScheduleError(
-            f"{stage.name} reads nothing that this loop writes",
+            f"{stage.name} reads nothing that {named(node)} writes",
             code="schedule.not-a-producer",
             span=edit.span(node),
-            hints=[f"the loop writes {', '.join(produced) or 'no array'}"],
+            hints=[f"it writes {', '.join(produced) or 'no array'}"],
         )
     at_most = at_most_in(edit, node)
     boxes = {each: _written_box(node, each, at_most) for each in read}

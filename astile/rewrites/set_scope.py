@@ -15,7 +15,7 @@ from astile.ir import nodes, query
 from astile.ir.printer import print_expression
 from astile.ir.program import Program
 from astile.rewrites.region import at_most_in
-from astile.rewrites.result import Editor, Rewritten, range_call
+from astile.rewrites.result import Editor, Rewritten, named, range_call
 
 SCOPES = ("shared", "local")
 _FILLS = {"zeros": 0, "ones": 1}
@@ -323,7 +323,7 @@ def _shape(
             if extent is not None:
                 size = f"is {print_expression(extent.expression())}, no literal"
             raise ScheduleError(
-                f"the size of axis {axis} of {array} inside this loop {size}",
+                f"the size of axis {axis} of {array} inside {named(home)} {size}",
                 code="schedule.not-literal",
                 span=edit.span(home),
                 hints=[

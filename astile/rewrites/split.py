@@ -17,7 +17,7 @@ from astile.ir import nodes, query
 from astile.ir.printer import print_expression
 from astile.ir.program import Program
 from astile.ir.query import Header
-from astile.rewrites.result import Editor, Rewritten, check_replaceable, range_call
+from astile.rewrites.result import Editor, Rewritten, check_replaceable, named, range_call
 
 TAILS = ("guard", "cut", "perfect")
 
@@ -206,7 +206,7 @@ def _extents(
         enough = nodes.compare(short.expression(), ast.GtE, nodes.const(0))
         if (short.value is not None and short.value < 0) or not at.implies(enough):
             raise ScheduleError(
-                f"the factors make {inner} iterations, the loop has "
+                f"the factors make {inner} iterations, {named(node)} has "
                 f"{print_expression(count.expression())}",
                 code="schedule.bad-factor",
                 span=edit.span(node),
@@ -233,7 +233,7 @@ def _imperfect(
     inner = prod(_given(factors))
     text = print_expression(count.expression())
     return ScheduleError(
-        f"the loop runs {text} times, which is not known to be a multiple of {inner}",
+        f"{named(node)} runs {text} times, which is not known to be a multiple of {inner}",
         code="schedule.not-perfect",
         span=edit.span(node),
         hints=['use tail="guard" or tail="cut"'],

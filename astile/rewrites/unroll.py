@@ -6,7 +6,7 @@ from astile.errors import ScheduleError
 from astile.ir.printer import print_expression
 from astile.ir.program import Program
 from astile.rewrites.bind import mark
-from astile.rewrites.result import Editor, Rewritten
+from astile.rewrites.result import Editor, Rewritten, named
 from astile.rewrites.split import split, trip_count
 
 
@@ -39,7 +39,7 @@ def unroll(program: Program, loop: int, factor: int | None = None) -> Rewritten:
     count = trip_count(edit.counted(node))
     if count.value is None:
         raise ScheduleError(
-            f"the loop runs {print_expression(count.expression())} times, which is no literal",
+            f"{named(node)} runs {print_expression(count.expression())} times, which is no literal",
             code="schedule.not-literal",
             span=edit.span(node),
             hints=["give a factor: `unroll(loop, 4)`"],

@@ -323,7 +323,7 @@ def test_a_stage_inside_already() -> None:
     before = program(ROWS.format(consumer="n", value="a[i]"))
     error = refused(compute_at, before, stage(before, "y"), loop(before, "i", 1))
     assert error.code == "schedule.already-inside"
-    assert "y is computed inside this loop already" in str(error)
+    assert "y is computed inside the loop over i already" in str(error)
 
 
 def test_a_consumer_is_no_producer() -> None:
@@ -346,7 +346,7 @@ def f(x, y):
 """)
     error = refused(compute_at, before, stage(before, "a"), loop(before, "j"))
     assert error.code == "schedule.not-a-consumer"
-    assert "nothing in this loop reads a" in str(error)
+    assert "nothing in the loop over j reads a" in str(error)
     assert "loops that read it: k" in str(error)
 
 
@@ -364,7 +364,7 @@ def test_read_elsewhere_too(other: str) -> None:
     before = program(ROWS.format(consumer="n", value="a[i]") + f"    {other}\n")
     error = refused(compute_at, before, stage(before, "a"), loop(before, "i", 1))
     assert error.code == "schedule.other-consumer"
-    assert "a is read outside of this loop too" in str(error)
+    assert "a is read outside of the loop over i too" in str(error)
     assert other.split("\n")[0].strip().removesuffix(":") in str(error) or "a[k]" in str(error)
 
 

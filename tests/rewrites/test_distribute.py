@@ -103,7 +103,7 @@ def test_an_empty_part(at: int) -> None:
     before = program(TWO.format(bounds="n", value="a[i]"))
     error = refused(distribute, before, loop(before, "i"), at)
     assert error.code == "schedule.nothing-to-do"
-    assert "no statement before" in str(error)
+    assert "the loop over i has no statement before" in str(error)
 
 
 def test_a_loop_left_early() -> None:

@@ -163,7 +163,7 @@ def test_a_stage_inside_already() -> None:
     before = plain()
     error = refused(reverse_compute_at, before, stage(before, "a"), loop(before, "i"))
     assert error.code == "schedule.already-inside"
-    assert "a is computed inside this loop already" in str(error)
+    assert "a is computed inside the loop over i already" in str(error)
 
 
 def test_a_producer_is_no_consumer() -> None:
@@ -184,8 +184,8 @@ def f(x, y):
 """)
     error = refused(reverse_compute_at, before, stage(before, "y"), loop(before, "i"))
     assert error.code == "schedule.not-a-producer"
-    assert "y reads nothing that this loop writes" in str(error)
-    assert "the loop writes a" in str(error)
+    assert "y reads nothing that the loop over i writes" in str(error)
+    assert "it writes a" in str(error)
 
 
 def test_a_consumer_that_is_bound() -> None:

@@ -224,7 +224,7 @@ def test_shared_needs_literals() -> None:
     after = rewritten(compute_at, before, stage(before, "wide"), loop(before, "i", 1))
     error = refused(set_scope, after, "wide", "shared")
     assert error.code == "schedule.not-literal"
-    assert "axis 1 of wide inside this loop is W - 2, no literal" in str(error)
+    assert "axis 1 of wide inside the loop over i is W - 2, no literal" in str(error)
 
 
 def test_a_region_that_is_not_known() -> None:
@@ -239,7 +239,7 @@ def f(x, p, y):
 """)
     error = refused(set_scope, before, "a", "local")
     assert error.code == "schedule.not-literal"
-    assert "axis 0 of a inside this loop is not known" in str(error)
+    assert "axis 0 of a inside the loop over i is not known" in str(error)
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,7 @@ def test_bad_arguments(options: dict[str, object], code: str, part: str) -> None
         (
             "def f(y):\n    for i in y:\n        y[0] = i\n",
             "schedule.not-counted",
-            "does not count over a range",
+            "the loop over i does not count over a range",
         ),
         (
             "def f(y):\n    for i in range(9):\n        if y[i] > 0:\n            break\n",

@@ -1,0 +1,4 @@
+def copy(x, y):
+    n = len(x)
+    for i in range(n):
+        y[i] = x[i] + i
