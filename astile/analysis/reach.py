@@ -52,6 +52,20 @@ class Reach:
                     return statement, access
         return None
 
+    def sizes_inside(self) -> isl.Set:
+        """The sizes for which the original stays inside all its arguments; calls check them.
+
+        Raises:
+            isl.Error: when isl fails.
+        """
+        result = self._original.sizes
+        for array in self._original.names.array_arguments:
+            if array not in self._assumed:
+                self._assumed[array] = self._sizes_inside(array)
+            found = self._assumed[array]
+            result = result if found is None else result.intersect(found)
+        return result
+
     def _is_same(
         self,
         new: Model,

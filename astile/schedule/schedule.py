@@ -39,6 +39,7 @@ PRIMITIVES = (
     "vectorize",
 )
 
+    "cache_read",
 StageLike = Stage | Loop | str
 Target = Literal["auto", "cpu", "cuda", "python", "emulate"]
 

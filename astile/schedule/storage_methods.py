@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from astile.ir.program import Program
+from astile.rewrites.cache_read import cache_read
 from astile.rewrites.expand import expand
+from astile.rewrites.result import Rewritten
 from astile.rewrites.set_scope import set_scope
 from astile.schedule.select import Loop
-from astile.schedule.steps import LoopLike, Steps
+from astile.schedule.steps import LoopLike, StageLike, Steps
 
 
 class StorageMethods(Steps):
@@ -22,3 +25,24 @@ class StorageMethods(Steps):
         return self._apply(
             call, unsafe, lambda p: expand(p, scalar, [self._loop(x) for x in loops])
         )
+
+    def cache_read(
+        self,
+        array: str,
+        scope: str,
+        at: LoopLike,
+        stage: StageLike | None = None,
+        *,
+        unsafe: bool = False,
+    ) -> tuple[Loop, ...]:
+        """Copy what an iteration reads of an array into a tile; see `astile.rewrites.cache_read`.
+
+        Returns the loops of the copy.
+        """
+        call = self._call("cache_read", array, scope, at=at, stage=stage)
+
+        def rewrite(program: Program) -> Rewritten:
+            only = None if stage is None else self._stage(stage)
+            return cache_read(program, array, scope, self._loop(at), only)
+
+        return self._apply(call, unsafe, rewrite)

@@ -1,0 +1,145 @@
+"""`cache_read`: the part of an array that one iteration of a loop reads, copied into a tile."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from astile.analysis.context import Contexts
+from astile.analysis.footprint import Access, accesses_inside
+from astile.errors import ScheduleError
+from astile.ir import query
+from astile.ir.printer import print_expression
+from astile.ir.program import Program
+from astile.ir.stages import Stage
+from astile.rewrites import guards, staging
+from astile.rewrites.result import Editor, Rewritten
+
+
+def cache_read(
+    program: Program, array: str, scope: str, at: int, stage: Stage | None = None
+) -> Rewritten:
+    """Copy what one iteration of a loop reads of an array into a tile, and read the tile.
+
+    The tile is the box of all cells that are read, halo included. The copy's loops are named
+    after the axes and stay inside the array where the box sticks out of it.
+
+    Args:
+        program: the program before.
+        array: an argument or an intermediate.
+        scope: ``"shared"`` (one tile per thread block), ``"local"`` or ``"global"``.
+        at: identity of the loop; the tile is made in its body, before the first statement that
+            reads the array.
+        stage: only what the statements of this stage read is redirected; None for all reads.
+
+    Raises:
+        ScheduleError: when nothing inside the loop reads the array, it is used other than cell by
+            cell or updated there, an index may be negative, or the box is not known.
+
+    Before:
+        for i_0 in range((n + 13) // 16):
+            for i_1 in range(16):
+                if i_0 * 16 + i_1 < n - 2:
+                    y[i_0 * 16 + i_1] = x[i_0 * 16 + i_1] + x[i_0 * 16 + i_1 + 2]
+
+    After ``cache_read("x", "shared", at=i_0)``:
+        for i_0 in range((n + 13) // 16):
+            x_shared = shared.empty(18, x.dtype)
+            for x_0 in range(18):
+                if i_0 * 16 + x_0 < n:
+                    x_shared[x_0] = x[i_0 * 16 + x_0]
+            for i_1 in range(16):
+                if i_0 * 16 + i_1 < n - 2:
+                    y[i_0 * 16 + i_1] = x_shared[i_1] + x_shared[i_1 + 2]
+    """
+    edit = Editor(program)
+    staging.check_scope(scope)
+    node = edit.loop(at)
+    edit.header(node)
+    reads = _reads(edit, array, node, stage)
+    _check_signs(edit, array, node, reads)
+    tile = staging.tile_of(edit, array, scope, node, reads)
+    variables = staging.copy_variables(edit, tile)
+    _, cell = staging.cells_of(tile, variables)
+    conditions = staging.inside_array(edit, tile, cell)
+    if array not in query.parameters(edit.function):  # cells that nobody wrote are left alone
+        conditions += guards.around(edit, node, tile, reads, cell)
+    nest, loops = staging.copy_nest(edit, tile, variables, conditions, out=False)
+    redirected = {id(each.node) for each in reads}
+    first = next(
+        k
+        for k, each in enumerate(node.body)
+        if any(id(part) in redirected for part in ast.walk(each))
+    )
+    for each in reads:
+        staging.redirect(each.node, tile)
+    node.body[first:first] = [tile.made, nest]
+    return edit.finish(loops)
+
+
+def _reads(edit: Editor, array: str, node: ast.For, stage: Stage | None) -> list[Access]:
+    """The reads that go to the tile; afterwards none is left that should go there."""
+    inside: Sequence[ast.stmt] = node.body
+    if stage is not None:
+        every = list(query.statements(edit.function))
+        own = {id(every[position]) for position in stage.positions}
+        inside = [s for b in node.body for s in query.statements(b) if id(s) in own]
+        if not inside:
+            raise ScheduleError(
+                f"{stage.name} is not computed inside this loop",
+                code="schedule.not-nested",
+                span=edit.span(node),
+            )
+    staging.check_only_cells(edit, array, inside)
+    parts = {id(part) for each in inside for part in ast.walk(each)}
+    found = [e for e in accesses_inside(node.body, array) if id(e.node) in parts and e.is_read]
+    if not found:
+        raise _not_read(edit, array, node, stage)
+    for each in found:
+        if each.is_written:
+            raise ScheduleError(
+                f"{array} is updated in place inside this loop, not only read",
+                code="schedule.updated",
+                span=edit.span(each.node),
+                hints=[f'`cache_write("{array}", ...)` keeps what is updated in a tile'],
+            )
+    return found
+
+
+def _not_read(edit: Editor, array: str, node: ast.For, stage: Stage | None) -> ScheduleError:
+    readers = [
+        header.variable
+        for each in query.loops(edit.function)
+        if (header := query.header(each)) is not None
+        and any(access.is_read for access in accesses_inside(each.body, array))
+    ]
+    who = "nothing in this loop reads" if stage is None else f"{stage.name} does not read"
+    return ScheduleError(
+        f"{who} a cell of {array}",
+        code="schedule.not-a-consumer",
+        span=edit.span(node),
+        hints=[f"loops that read it: {', '.join(dict.fromkeys(readers))}"] if readers else [],
+    )
+
+
+def _check_signs(edit: Editor, array: str, node: ast.For, reads: Sequence[Access]) -> None:
+    """Refuse an index that is negative at times: it means a cell far from its neighbours."""
+    wanted = {id(each.node): each for each in reads}
+    contexts = Contexts(edit.program)
+    for statement in (each for body in node.body for each in query.statements(body)):
+        parts: list[ast.AST] = [statement]
+        if query.bodies(statement):
+            parts = [e for e in ast.iter_child_nodes(statement) if isinstance(e, ast.expr)]
+        for access in (a for part in parts for a in query.accesses(part, array)):
+            if id(access) not in wanted:
+                continue
+            context = contexts.at(statement)
+            for index in query.indices(access):
+                if context.nonnegative(index) is False:
+                    raise ScheduleError(
+                        f"an index of {print_expression(access)} may be negative, which means a "
+                        "cell counted from the end",
+                        code="schedule.negative-index",
+                        span=edit.span(access),
+                        hints=["start the loop later, or put the access under a condition"],
+                    )

@@ -1,0 +1,103 @@
+"""What the conditions around accesses say about the cells that are accessed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from astile.analysis import affine, intervals
+from astile.analysis.affine import Affine
+from astile.analysis.footprint import Access
+from astile.ir import nodes, query
+from astile.rewrites.result import Editor, conditions
+from astile.rewrites.staging import Tile
+
+#: Comparisons ``left op right`` as ``sign * (right - left) >= slack``.
+_ORDERS: dict[type[ast.cmpop], tuple[int, int]] = {
+    ast.Lt: (1, 1),
+    ast.LtE: (1, 0),
+    ast.Gt: (-1, 1),
+    ast.GtE: (-1, 0),
+}
+
+
+def around(
+    edit: Editor, home: ast.For, tile: Tile, accesses: Sequence[Access], cell: Sequence[Affine]
+) -> list[ast.expr]:
+    """Conditions that hold of every cell that is accessed inside a loop.
+
+    ``if i_0 * 16 + i_1 < n - 2`` around ``a[i_0 * 16 + i_1 + 1]`` says that the cell is below
+    ``n - 1``.
+
+    Args:
+        edit: the program that is edited.
+        home: the loop.
+        tile: the tile for the accesses.
+        accesses: accesses of its array inside the loop, all of which are of the kind asked for.
+        cell: the cell that the conditions are wanted for.
+    """
+    hidden = {name for each in home.body for name in query.names_written(each)}
+    found: list[ast.expr] = []
+    for axis, index in enumerate(cell):
+        for sign in (-1, 1):
+            every = [_bounds(edit, home, each, axis, sign, hidden) for each in accesses]
+            for bound in _shared(every, tile):
+                side = bound * sign
+                if sign > 0:  # index >= bound
+                    test = nodes.compare(side.expression(), ast.LtE, index.expression())
+                else:
+                    test = nodes.compare(index.expression(), ast.Lt, (side + 1).expression())
+                found.append(test)
+    return found
+
+
+def _shared(every: Sequence[Sequence[Affine]], tile: Tile) -> list[Affine]:
+    """The bounds that hold for every access: it has one that is as strict."""
+    candidates = dict.fromkeys(bound for bounds in every for bound in bounds)
+    return [
+        bound
+        for bound in candidates
+        if all(any(bound == own or tile.at_most(bound, own) for own in b) for b in every)
+    ]
+
+
+def _bounds(
+    edit: Editor, home: ast.For, access: Access, axis: int, sign: int, hidden: set[str]
+) -> list[Affine]:
+    """Forms `b` with ``sign * index >= b`` by one of the conditions around an access."""
+    index = affine.of(query.indices(access.node)[axis]) * sign
+    found: list[Affine] = []
+    for gap in _gaps(edit, home, access):  # gap >= 0
+        # index = gap + (index - gap) >= the least value of (index - gap)
+        rest = intervals.lowest(index - gap, access.inner)
+        if not rest.names() & hidden and gap.names() & index.names():
+            found.append(rest)
+    return found
+
+
+def _gaps(edit: Editor, home: ast.For, access: Access) -> Iterator[Affine]:
+    """Forms that are never below 0 where an access is, by the conditions between."""
+    inside = next(
+        (
+            each
+            for body in home.body
+            for each in query.statements(body)
+            if not query.bodies(each) and any(part is access.node for part in ast.walk(each))
+        ),
+        None,
+    )
+    if inside is None:
+        return
+    parents = edit.place(inside).parents
+    start = next(k for k, each in enumerate(parents) if each is home)
+    for child, parent in zip([*parents[start + 2 :], inside], parents[start + 1 :], strict=True):
+        if isinstance(parent, ast.If) and any(child is each for each in parent.body):
+            for test in conditions(parent):
+                yield from _gap(test)
+
+
+def _gap(test: ast.expr) -> Iterator[Affine]:
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in _ORDERS:
+        sign, slack = _ORDERS[type(test.ops[0])]
+        left, right = affine.of(test.left), affine.of(test.comparators[0])
+        yield (right - left) * sign - slack
