@@ -34,12 +34,12 @@ PRIMITIVES = (
     "reverse_compute_at",
     "set_scope",
     "expand",
+    "cache_read",
     "bind",
     "parallel",
     "vectorize",
 )
 
-    "cache_read",
 StageLike = Stage | Loop | str
 Target = Literal["auto", "cpu", "cuda", "python", "emulate"]
 
