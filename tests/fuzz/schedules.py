@@ -1,0 +1,323 @@
+"""Random calls of primitives that could make sense for the program at hand."""
+
+from __future__ import annotations
+
+import ast
+import random
+from collections.abc import Callable, Generator
+
+from astile.ir import nodes, query
+from astile.schedule.schedule import Schedule
+from astile.schedule.select import Loop
+from astile.schedule.trace import Call
+
+#: Yields calls, and is sent the loops that each of them made (none when it was refused).
+Recipe = Generator[Call, tuple[Loop, ...], None]
+
+_FACTORS = (2, 2, 3, 3, 4, 5, 1, 16)
+_AXES = ("blockIdx.x", "blockIdx.y", "threadIdx.x", "threadIdx.y", "threadIdx.z")
+
+
+def draw(schedule: Schedule, chance: random.Random, most: int = 6) -> Recipe:
+    """Calls one after the other, each drawn when those before it have been made.
+
+    Args:
+        schedule: the schedule they are made on.
+        chance: where choices come from.
+        most: how many calls at most.
+    """
+    left = chance.choice(range(1, most + 1))
+    while left > 0:
+        if chance.random() < 0.25:
+            recipe = chance.choice((_tiles, _stage_in_tile, _kernel, _pipeline))(schedule, chance)
+            made: tuple[Loop, ...] | None = None
+            while left > 0:
+                try:
+                    call = next(recipe) if made is None else recipe.send(made)
+                except StopIteration:
+                    break
+                made = yield call
+                left -= 1
+            if left == 0:
+                return
+        drawn = _any(schedule, chance)
+        if drawn is None:
+            return
+        yield drawn
+        left -= 1
+
+
+def _any(schedule: Schedule, chance: random.Random) -> Call | None:
+    """A call of any primitive, or None when there is no loop."""
+    if not schedule.loops():
+        return None
+    for _ in range(20):
+        call = chance.choice(list(_CALLS.values()))(schedule, chance)
+        if call is not None:
+            return call
+    return None
+
+
+# --- what there is to choose from ---------------------------------------------------------------
+
+
+def _chains(schedule: Schedule) -> list[list[Loop]]:
+    """Loops inside each other, outermost first, one list for each innermost loop."""
+    handles = {each.identity: each for each in schedule.loops()}
+    function = schedule.program.function
+    chains = []
+    for loop in query.loops(function):
+        if any(each is not loop for each in query.loops(loop)):
+            continue
+        place = query.find_place(function, loop)
+        assert place is not None
+        ids = [nodes.loop_id(each) for each in (*place.loops, loop)]
+        chain = [handles[each] for each in ids if each in handles]
+        if chain:
+            chains.append(chain)
+    return chains
+
+
+def _chain(schedule: Schedule, chance: random.Random, least: int = 1) -> list[Loop] | None:
+    fitting = [each for each in _chains(schedule) if len(each) >= least]
+    return chance.choice(fitting) if fitting else None
+
+
+def _loop(schedule: Schedule, chance: random.Random) -> Loop:
+    return chance.choice(schedule.loops())
+
+
+def _siblings(schedule: Schedule, chance: random.Random) -> tuple[Loop, Loop] | None:
+    """Two loops one after the other in the same body."""
+    handles = {each.identity: each for each in schedule.loops()}
+    found = []
+    for statement in query.statements(schedule.program.function):
+        for body in query.bodies(statement):
+            loops = [each for each in body if isinstance(each, ast.For)]
+            ids = [nodes.loop_id(each) for each in loops]
+            known = [handles[each] for each in ids if each in handles]
+            found += list(zip(known, known[1:], strict=False))
+    return chance.choice(found) if found else None
+
+
+def _written_scalars(schedule: Schedule) -> list[str]:
+    variables = {each.var for each in schedule.loops()}
+    arrays = {
+        made.array
+        for each in query.statements(schedule.program.function)
+        if (made := query.allocation(each)) is not None
+    }
+    return sorted(query.names_written(schedule.program.function) - variables - arrays)
+
+
+def _own_arrays(schedule: Schedule) -> list[str]:
+    found = [
+        made.array
+        for each in query.statements(schedule.program.function)
+        if (made := query.allocation(each)) is not None
+    ]
+    return found + sorted(schedule.original.scratch)
+
+
+# --- one call of each primitive -----------------------------------------------------------------
+
+
+def _split(schedule: Schedule, chance: random.Random) -> Call:
+    loop = _loop(schedule, chance)
+    factor = chance.choice(_FACTORS)
+    factors: list[int | None] = [None, factor]
+    draw = chance.random()
+    if draw < 0.12:
+        factors = [None, chance.choice(_FACTORS), factor]
+    elif draw < 0.18:
+        factors = [factor, None]
+    elif draw < 0.21:
+        factors = [chance.choice(_FACTORS), factor]
+    options: dict[str, object] = {"factors": factors}
+    tail = chance.choice(["guard", "guard", "guard", "cut", "cut", "perfect"])
+    if tail != "guard":
+        options["tail"] = tail
+    if chance.random() < 0.15 and len(factors) == 2:
+        options["names"] = chance.choice([["p", "q"], ["p", loop.var], ["x", "y"], ["n", "q"]])
+    return Call("split", (loop.name,), options)
+
+
+def _reorder(schedule: Schedule, chance: random.Random) -> Call | None:
+    chain = _chain(schedule, chance, 2)
+    if chain is None:
+        return None
+    names = [each.name for each in chain]
+    if len(names) > 2 and chance.random() < 0.6:
+        start = chance.choice(range(len(names) - 1))
+        names = names[start : start + chance.choice([2, 3])]
+    if chance.random() < 0.5:
+        names.reverse()
+    else:
+        chance.shuffle(names)
+    return Call("reorder", tuple(names), {})
+
+
+def _fuse(schedule: Schedule, chance: random.Random) -> Call | None:
+    chain = _chain(schedule, chance, 2)
+    if chain is None:
+        return None
+    start = chance.choice(range(len(chain) - 1))
+    count = 2 if chance.random() < 0.85 else 3
+    return Call("fuse", tuple(each.name for each in chain[start : start + count]), {})
+
+
+def _merge(schedule: Schedule, chance: random.Random) -> Call | None:
+    pair = _siblings(schedule, chance)
+    if pair is None:
+        return None
+    return Call("merge", (pair[0].name, pair[1].name), {})
+
+
+def _distribute(schedule: Schedule, chance: random.Random) -> Call | None:
+    loop = _loop(schedule, chance)
+    inside = loop.stages
+    if not inside:
+        return None
+    return Call("distribute", (loop.name,), {"at": chance.choice(inside).name})
+
+
+def _unroll(schedule: Schedule, chance: random.Random) -> Call:
+    factor = chance.choice([None, 2, 3])
+    return Call("unroll", (_loop(schedule, chance).name,), {"factor": factor} if factor else {})
+
+
+def _at(primitive: str) -> Callable[[Schedule, random.Random], Call | None]:
+    def call(schedule: Schedule, chance: random.Random) -> Call | None:
+        stages = schedule.stages()
+        if not stages:
+            return None
+        stage = chance.choice(stages)
+        if chance.random() < 0.6:  # rather a stage that another one reads
+            own = [s for s in stages if s.array in _own_arrays(schedule)]
+            stage = chance.choice(own or stages)
+        loops = [each for each in schedule.loops() if stage not in each.stages]
+        loop = chance.choice(loops or schedule.loops())
+        index = chance.choice([-1, -1, -1, -2, 0, 1])
+        return Call(primitive, (stage.name, loop.name), {"index": index} if index != -1 else {})
+
+    return call
+
+
+def _set_scope(schedule: Schedule, chance: random.Random) -> Call | None:
+    arrays = _own_arrays(schedule)
+    if not arrays:
+        return None
+    return Call("set_scope", (chance.choice(arrays), chance.choice(["shared", "local"])), {})
+
+
+def _expand(schedule: Schedule, chance: random.Random) -> Call | None:
+    scalars = _written_scalars(schedule)
+    chain = _chain(schedule, chance)
+    if not scalars or chain is None:
+        return None
+    start = chance.choice(range(len(chain)))
+    stop = chance.choice(range(start + 1, len(chain) + 1))
+    names = tuple(each.name for each in chain[start:stop])
+    return Call("expand", (chance.choice(scalars), *names), {})
+
+
+def _bind(schedule: Schedule, chance: random.Random) -> Call:
+    return Call("bind", (_loop(schedule, chance).name, chance.choice(_AXES)), {})
+
+
+def _parallel(schedule: Schedule, chance: random.Random) -> Call:
+    return Call("parallel", (_loop(schedule, chance).name,), {})
+
+
+def _vectorize(schedule: Schedule, chance: random.Random) -> Call:
+    return Call("vectorize", (_loop(schedule, chance).name,), {})
+
+
+_CALLS: dict[str, Callable[[Schedule, random.Random], Call | None]] = {
+    "split": _split,
+    "reorder": _reorder,
+    "fuse": _fuse,
+    "merge": _merge,
+    "distribute": _distribute,
+    "unroll": _unroll,
+    "compute_at": _at("compute_at"),
+    "reverse_compute_at": _at("reverse_compute_at"),
+    "set_scope": _set_scope,
+    "expand": _expand,
+    "bind": _bind,
+    "parallel": _parallel,
+    "vectorize": _vectorize,
+}
+
+#: Primitives that are drawn.
+DRAWN = tuple(_CALLS)
+
+
+# --- sequences that people write ----------------------------------------------------------------
+
+
+def _tiles(schedule: Schedule, chance: random.Random) -> Recipe:
+    """Split the loops of a nest and put the outer ones outside."""
+    chain = _chain(schedule, chance, 2)
+    if chain is None:
+        return
+    outer, inner = [], []
+    for loop in chain[:2]:
+        made = yield _split_of(loop, chance)
+        if len(made) != 2:
+            return
+        outer.append(made[0])
+        inner.append(made[1])
+    yield Call("reorder", tuple(each.name for each in outer + inner), {})
+
+
+def _split_of(loop: Loop, chance: random.Random) -> Call:
+    tail = chance.choice(["guard", "guard", "cut"])
+    options: dict[str, object] = {"factors": [None, chance.choice([2, 3, 4])]}
+    return Call("split", (loop.name,), options if tail == "guard" else {**options, "tail": tail})
+
+
+def _stage_in_tile(schedule: Schedule, chance: random.Random) -> Recipe:
+    """Tile the last nest, and compute a stage before it inside the tile."""
+    chains = _chains(schedule)
+    if not chains:
+        return
+    chain = chains[-1]
+    home = chain[0]
+    for loop in chain[:2]:
+        made = yield _split_of(loop, chance)
+        if not made:
+            return
+        home = made[0]
+    stages = [each for each in schedule.stages() if each not in home.stages]
+    own = [each for each in stages if each.array in _own_arrays(schedule)]
+    if not stages:
+        return
+    stage = chance.choice(own or stages)
+    yield Call("compute_at", (stage.name, home.name), {})
+    if stage.array in _own_arrays(schedule):
+        yield Call("set_scope", (stage.array, chance.choice(["shared", "local"])), {})
+
+
+def _kernel(schedule: Schedule, chance: random.Random) -> Recipe:
+    """Bind a nest to blocks and threads."""
+    chain = _chain(schedule, chance)
+    if chain is None:
+        return
+    made = yield _split_of(chain[0], chance)
+    if len(made) != 2:
+        return
+    yield Call("bind", (made[0].name, "blockIdx.x"), {})
+    yield Call("bind", (made[1].name, "threadIdx.x"), {})
+
+
+def _pipeline(schedule: Schedule, chance: random.Random) -> Recipe:
+    """Stages into the loops of their consumers, then their arrays into small memory."""
+    for stage in schedule.stages():
+        if stage.array not in _own_arrays(schedule):
+            continue
+        loops = [each for each in schedule.loops() if stage not in each.stages]
+        if not loops:
+            return
+        yield Call("compute_at", (stage.name, chance.choice(loops).name), {})
+        yield Call("set_scope", (stage.array, chance.choice(["shared", "local"])), {})
