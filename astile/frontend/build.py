@@ -116,6 +116,8 @@ def _freeze_defaults(function: ast.FunctionDef, captured: Captured) -> None:
 def _default(name: str, written: ast.expr, captured: Captured) -> ast.expr:
     value = captured.defaults.get(name)
     if isinstance(value, np.generic):
+        if query.names_read(written) <= set(captured.module) - _bound(captured.function):
+            return written  # it keeps its type: the names in it are frozen too
         value = value.item()
     if value is None or type(value) in (bool, int, float, complex, str):
         return nodes.copy_place(written, nodes.const(value))
@@ -127,6 +129,10 @@ def _default(name: str, written: ast.expr, captured: Captured) -> ast.expr:
         span=captured.source.span(written),
         hints=["use a number, a string or None as the default, and pass the rest at the call"],
     )
+
+
+def _bound(function: ast.FunctionDef) -> set[str]:
+    return set(query.parameters(function)) | query.names_written(function)
 
 
 def _is_literal_tuple(written: ast.expr) -> bool:

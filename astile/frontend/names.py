@@ -109,7 +109,21 @@ class _Resolver(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self._called.add(id(node.func))
+        if len(node.args) > 1 and values.fills_argument(self._member_value(node), len(node.args)):
+            message = f"{query.dotted(node.func)} stores into its last argument"
+            hint = "store its value: `B[:] = np.sqrt(A)` in place of `np.sqrt(A, B)`"
+            raise self._error("hidden-store", message, node, [hint])
         return self.generic_visit(node)
+
+    def _member_value(self, call: ast.Call) -> object:
+        """What is called, where it is a name or a member of a module; else None."""
+        root, *attributes = (query.dotted(call.func) or "").split(".")
+        if root in self._local:
+            return None
+        value = self._captured.closure.get(root, self._captured.module.get(root))
+        for attribute in attributes:
+            value = getattr(value, attribute, None)
+        return value
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         path = query.dotted(node)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import inspect
 import sys
 import types
 from collections.abc import Callable
@@ -137,6 +138,24 @@ def plain_function(value: object) -> Callable[..., object] | None:
     if inner is None and type(value).__module__ == "astile.kernel":
         inner = getattr(value, "__wrapped__", None)
     return inner if isinstance(inner, types.FunctionType) else None
+
+
+def fills_argument(function: object, given: int) -> bool:
+    """Whether a call of NumPy stores into its last positional argument: ``np.sqrt(A, B)``.
+
+    Args:
+        function: what is called.
+        given: number of positional arguments.
+    """
+    if isinstance(function, np.ufunc):
+        return given > function.nin
+    if import_path(function) is None or not str(import_path(function)).startswith("numpy."):
+        return False
+    try:
+        parameters = list(inspect.signature(cast("Callable[..., object]", function)).parameters)
+    except (TypeError, ValueError):
+        return False
+    return "out" in parameters[:given]
 
 
 def is_builtin(name: str, value: object) -> bool:

@@ -15,6 +15,7 @@ from astile.ir.printer import print_module
 from astile.ir.verify import verify
 
 OFFSET = 3
+HALF = np.float32(0.5)
 
 
 def shifted(x):
@@ -119,6 +120,24 @@ def make_with_default(value):
 def test_defaults_are_frozen(value, printed):
     text = print_module([build(make_with_default(value)).function])
     assert text.startswith(f"def f(A, k={printed}):")
+
+
+def test_a_typed_default_keeps_its_type():
+    def f(A, k=HALF, m=np.int8(3)):
+        A[0] = k + m
+
+    assert module_text(build(f)).startswith(
+        "import numpy as np\n\nHALF = np.float32(0.5)\n\n\ndef f(A, k=HALF, m=np.int8(3)):\n"
+    )
+
+
+def test_a_typed_default_that_a_parameter_hides():
+    half = np.float32(0.5)
+
+    def f(A, half=half):
+        A[0] = half
+
+    assert "half=0.5" in print_module([build(f).function])
 
 
 def test_a_tuple_of_numbers_may_be_a_default():

@@ -451,6 +451,15 @@ def test_random_numbers():
     assert "pass them as an array" in str(refusal(g))
 
 
+def test_functions_that_store_into_an_argument():
+    def f(A, B):
+        np.sqrt(A, B)
+
+    error = refusal(f)
+    assert error.code == "hidden-store"
+    assert "np.sqrt stores into its last argument" in str(error)
+
+
 def test_a_name_that_is_declared_only():
     def f(A):
         N: int

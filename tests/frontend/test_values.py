@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 
 from astile import loops
-from astile.frontend.values import Frozen, Helper, Imported, Module, Word, is_builtin, meaning
+from astile.frontend.values import (
+    Frozen,
+    Helper,
+    Imported,
+    Module,
+    Word,
+    fills_argument,
+    is_builtin,
+    meaning,
+)
 
 
 def plain(x):
@@ -73,3 +82,26 @@ def test_is_builtin():
     assert is_builtin("max", max)
     assert not is_builtin("max", np.maximum)
     assert not is_builtin("sqrt", math.sqrt)
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "expected"),
+    [
+        (np.sqrt, 1, False),
+        (np.sqrt, 2, True),
+        (np.add, 2, False),
+        (np.add, 3, True),
+        (np.cumsum, 2, False),
+        (np.cumsum, 4, True),
+        (np.clip, 3, False),
+        (np.clip, 4, True),
+        (np.where, 3, False),
+        (np.zeros, 2, False),
+        (max, 5, False),
+        (math.hypot, 2, False),
+        (plain, 3, False),
+        (None, 2, False),
+    ],
+)
+def test_fills_argument(function, given, expected):
+    assert fills_argument(function, given) is expected
