@@ -7,7 +7,11 @@ from collections.abc import Sequence
 from astile.rewrites.distribute import distribute
 from astile.rewrites.fuse import fuse
 from astile.rewrites.merge import merge
+from astile.rewrites.peel import peel
 from astile.rewrites.reorder import reorder
+from astile.rewrites.reverse import reverse
+from astile.rewrites.shift import shift
+from astile.rewrites.skew import skew
 from astile.rewrites.split import split
 from astile.rewrites.unroll import unroll
 from astile.schedule import compose
@@ -72,3 +76,29 @@ class LoopMethods(Steps):
         """Unroll a loop where the target compiles it; see `astile.rewrites.unroll`."""
         call = self._call("unroll", loop, factor=factor)
         return self._apply(call, unsafe, lambda p: unroll(p, self._loop(loop), factor))
+
+    def peel(
+        self, loop: LoopLike, first: int = 0, last: int = 0, *, unsafe: bool = False
+    ) -> tuple[Loop, ...]:
+        """Put the first and last iterations outside of a loop; see `astile.rewrites.peel`."""
+        call = self._call("peel", loop, first=first, last=last)
+        return self._apply(call, unsafe, lambda p: peel(p, self._loop(loop), first, last))
+
+    def shift(self, loop: LoopLike, by: int, *, unsafe: bool = False) -> tuple[Loop, ...]:
+        """Let a loop's variable count from elsewhere; see `astile.rewrites.shift`."""
+        call = self._call("shift", loop, by)
+        return self._apply(call, unsafe, lambda p: shift(p, self._loop(loop), by))
+
+    def skew(
+        self, outer: LoopLike, inner: LoopLike, factor: int, *, unsafe: bool = False
+    ) -> tuple[Loop, ...]:
+        """Slant an inner loop along an outer one; see `astile.rewrites.skew`."""
+        call = self._call("skew", outer, inner, factor)
+        return self._apply(
+            call, unsafe, lambda p: skew(p, self._loop(outer), self._loop(inner), factor)
+        )
+
+    def reverse(self, loop: LoopLike, *, unsafe: bool = False) -> tuple[Loop, ...]:
+        """Run a loop from its last iteration to its first; see `astile.rewrites.reverse`."""
+        call = self._call("reverse", loop)
+        return self._apply(call, unsafe, lambda p: reverse(p, self._loop(loop)))

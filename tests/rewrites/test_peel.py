@@ -175,10 +175,10 @@ def f(y):
 # --- properties ---------------------------------------------------------------------------------
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
-    st.sampled_from(["0", "n", "3", "n - 4", "-n", "n // 2"]),
-    st.sampled_from(["n", "2 * n + 1", "0", "n - 3", "-n - 2"]),
+    st.sampled_from(["n", "n - 4", "-n", "n // 2"]),
+    st.sampled_from(["2 * n + 1", "0", "n // 3", "-2 * n"]),
     st.sampled_from([1, 3, -1, -2]),
     st.integers(0, 3),
     st.integers(1, 3),

@@ -134,10 +134,10 @@ def test_same_results(bounds: str) -> None:
 # --- properties ---------------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
-    st.sampled_from(["0", "n", "3", "n - 4", "-n", "n // 2"]),
-    st.sampled_from(["n", "2 * n + 1", "0", "n - 3", "-n - 2"]),
+    st.sampled_from(["n", "n - 4", "-n", "n // 2"]),
+    st.sampled_from(["2 * n + 1", "0", "n // 3", "-2 * n"]),
     st.sampled_from([1, 3, -1, -2]),
 )
 def test_iterations_run_backwards(start: str, stop: str, step: int) -> None:
