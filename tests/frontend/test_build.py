@@ -123,7 +123,7 @@ def test_defaults_are_frozen(value, printed):
 
 
 def test_a_typed_default_keeps_its_type():
-    def f(A, k=HALF, m=np.int8(3)):
+    def f(A, k=HALF, m=np.int8(3)):  # noqa: B008 - this default is the subject
         A[0] = k + m
 
     assert module_text(build(f)).startswith(
