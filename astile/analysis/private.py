@@ -77,10 +77,15 @@ class PrivateFlow:
             if each.writes and each.access.array == touch.access.array
         ]
 
-    def astray_in_kernel(self, kernel: Kernel) -> Iterator[Astray]:
-        """Reads in or after a kernel of what another thread, or no thread, has."""
+    def astray_in_kernel(self, kernel: Kernel, by_thread: bool = True) -> Iterator[Astray]:
+        """Reads in or after a kernel of what another thread, or no thread, has.
+
+        Args:
+            kernel: the kernel.
+            by_thread: whether threads of one block are told apart, or blocks only.
+        """
         inside = {id(seat) for seat in kernel.seats}
-        where = self.scene.hardware(kernel)
+        where = self.scene.hardware(kernel, by_thread)
         for read, writes in self._reads_of_written(inside):
             dependence, missing = self._flow(read, writes)
             for write in writes:

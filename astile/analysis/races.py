@@ -30,12 +30,21 @@ __all__ = ["RaceWitness", "check"]
 BUDGET = 5.0
 
 
-def check(program: Program, *, exact: bool = False, budget_seconds: float = BUDGET) -> Verdict:
+def check(
+    program: Program,
+    *,
+    exact: bool = False,
+    is_finished: bool = True,
+    budget_seconds: float = BUDGET,
+) -> Verdict:
     """Check every `parallel`, `vector`, `block.*` and `thread.*` loop of a program.
 
     Args:
         program: the program, with its loops bound.
         exact: has no effect, since no reduction is accepted over such a loop in either mode.
+        is_finished: whether all loops are bound that will be. If not, it is left open whether
+            each thread finds in its names and local arrays what it wrote there: a loop of one
+            phase is bound before that of the next. Lowering asks again.
         budget_seconds: time allowed; when it is spent the verdict is unknown.
     """
     del exact
@@ -43,7 +52,7 @@ def check(program: Program, *, exact: bool = False, budget_seconds: float = BUDG
     scene: Scene | None = None
     try:
         scene = Scene(program, budget_seconds)
-        finding = next(_findings(scene), None)
+        finding = next(_findings(scene, is_finished), None)
     except NotModelled as unread:
         return Unknown(f"not modelled: {unread.reason}", program.source.span(unread.node))
     except isl.BudgetError as spent:
@@ -58,12 +67,12 @@ def check(program: Program, *, exact: bool = False, budget_seconds: float = BUDG
     return Proved("equal", names, time.perf_counter() - started)
 
 
-def _findings(scene: Scene) -> Iterator[Refuted | Unknown]:
+def _findings(scene: Scene, is_finished: bool) -> Iterator[Refuted | Unknown]:
     """What is wrong, what is certain first within each kernel or loop."""
     yield from _form(scene)
     for kernel in scene.kernels:
         yield from _unread(scene, kernel.seats)
-        yield from _kernel(scene, kernel)
+        yield from _kernel(scene, kernel, is_finished)
     for loop in concurrent(scene.program.function):
         seats = [seat for seat in scene.seats if loop in seat.loops]
         yield from _unread(scene, seats)
@@ -132,11 +141,13 @@ def _apart(seat: Seat, loop: ast.For) -> bool:
     return not any(loop in query.loops(each) for each in seat.loops)
 
 
-def _kernel(scene: Scene, kernel: Kernel) -> Iterator[Refuted | Unknown]:
+def _kernel(scene: Scene, kernel: Kernel, is_finished: bool) -> Iterator[Refuted | Unknown]:
     conflicts = KernelConflicts(scene, kernel)
     yield from _judged(scene, conflicts.across_blocks, "block")
     yield from _judged(scene, conflicts.within_phase, "thread")
-    yield from _strayed(scene, PrivateFlow(scene).astray_in_kernel(kernel), kernel.root)
+    yield from _strayed(
+        scene, PrivateFlow(scene).astray_in_kernel(kernel, is_finished), kernel.root
+    )
 
 
 def _loop(scene: Scene, loop: ast.For) -> Iterator[Refuted | Unknown]:

@@ -196,20 +196,25 @@ class Scene:
 
     # --- places in hardware and in time ---------------------------------------------------------
 
-    def hardware(self, kernel: Kernel) -> isl.UnionMap:
-        """Instance -> ``H[launch..., block x, y, z, thread x, y, z]`` that runs it."""
+    def hardware(self, kernel: Kernel, by_thread: bool = True) -> isl.UnionMap:
+        """Instance -> ``H[launch..., block x, y, z, thread x, y, z]`` that runs it.
+
+        Args:
+            kernel: the kernel.
+            by_thread: whether threads are told apart; if not, all count as thread 0.
+        """
         pieces = []
         for seat in kernel.seats:
             launch = [f"h{k}" for k in range(seat.host)]
             where = [f"b{axis}" for axis in AXES] + [f"t{axis}" for axis in AXES]
             levels = seat.leaf.place.levels
             formulas = [f"h{k} = {levels[k].dimension}" for k in range(seat.host)]
-            formulas += self._coordinates(seat, kernel)
+            formulas += self._coordinates(seat, kernel, by_thread)
             target = f"H[{', '.join([*launch, *where])}]"
             pieces.append(f"{self.instance(seat.leaf)} -> {target} : {' and '.join(formulas)}")
         return self.map(pieces).intersect_domain(self.domains)
 
-    def _coordinates(self, seat: Seat, kernel: Kernel) -> list[str]:
+    def _coordinates(self, seat: Seat, kernel: Kernel, by_thread: bool) -> list[str]:
         by_loop = {id(level.loop): level for level in seat.leaf.place.levels}
         formulas = []
         grid = {axis for each in kernel.seats for axis in each.blocks}
@@ -220,7 +225,9 @@ class Scene:
                 formulas.append(f"b{axis} >= 0")
             else:
                 formulas.append(f"b{axis} = 0")
-            if axis in seat.threads:
+            if not by_thread:
+                formulas.append(f"t{axis} = 0")
+            elif axis in seat.threads:
                 formulas.append(_coordinate(f"t{axis}", by_loop[id(seat.threads[axis])]))
             elif axis in kernel.extents and axis in seat.replicated:
                 extent = kernel.extents[axis]

@@ -17,6 +17,7 @@ from astile.schedule.hardware_methods import HardwareMethods
 from astile.schedule.interleaving_methods import InterleavingMethods
 from astile.schedule.loop_methods import LoopMethods
 from astile.schedule.outline import outline
+from astile.schedule.prover import check_finished
 from astile.schedule.select import Loop
 from astile.schedule.step import unified_diff
 from astile.schedule.storage_methods import StorageMethods
@@ -30,6 +31,10 @@ PRIMITIVES = (
     "merge",
     "distribute",
     "unroll",
+    "peel",
+    "shift",
+    "skew",
+    "reverse",
     "compute_at",
     "reverse_compute_at",
     "set_scope",
@@ -97,7 +102,10 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, HardwareMethods
         if target == "cpu":
             return cpu.lower(self.program, exact=self.exact, types=types)
         if target == "cuda":
-            return cuda.lower(self.program, types=types)
+            made = cuda.lower(self.program, types=types)
+            if all(each.proof is not None for each in self._steps):
+                check_finished(self.program)
+            return made
         raise ScheduleError(
             f"no target {target!r}",
             code="schedule.bad-target",
