@@ -1,7 +1,7 @@
 """Builds and clones `ast` nodes: the only place of astile that makes them.
 
-Three kinds of facts ride on nodes as attributes, and are kept by `clone` and `substitute`: the
-identity of a loop, the origin of a statement, and comments printed above a statement.
+Four kinds of facts ride on nodes as attributes, and are kept by `clone` and `substitute`: the
+identity and the notes of a loop, the origin of a statement, and comments printed above it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from typing import TypeAlias, TypeVar, cast
 
 from astile.errors import InternalError
 
@@ -17,7 +17,12 @@ Node = TypeVar("Node", bound=ast.AST)
 
 _POSITIONS = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 _LOOP, _ORIGIN, _COMMENTS = "astile_loop", "astile_origin", "astile_comments"
+_NOTES = "astile_notes"
 _SHARED_BY_DESIGN = (ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.expr_context)
+
+#: What may be noted on a loop.
+Plain: TypeAlias = "bool | int | str | None"
+Note: TypeAlias = "Plain | tuple[Plain, ...]"
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,16 @@ def add_comment(statement: ast.stmt, text: str) -> None:
     setattr(statement, _COMMENTS, (*comments(statement), " ".join(text.split())))
 
 
+def notes(loop: ast.stmt) -> Mapping[str, Note]:
+    """What is noted on a loop: key -> value."""
+    return cast("Mapping[str, Note]", getattr(loop, _NOTES, {}))
+
+
+def set_note(loop: ast.For, key: str, value: Note) -> None:
+    """Note a value on a loop, in place of what is noted under the same key."""
+    setattr(loop, _NOTES, {**notes(loop), key: value})
+
+
 def copy_place(source: ast.AST, target: Node) -> Node:
     """Give `target` the position of `source` in the user's file."""
     for field in _POSITIONS:
@@ -117,7 +132,7 @@ def _copy(node: ast.AST, values: Mapping[str, ast.expr]) -> ast.AST:
             fields[field] = value
     new = type(node)(**fields)  # Python 3.13 wants every field at once
     copy_place(node, new)
-    for fact in (_LOOP, _COMMENTS):
+    for fact in (_LOOP, _COMMENTS, _NOTES):
         if hasattr(node, fact):
             setattr(new, fact, getattr(node, fact))
     held = getattr(node, _ORIGIN, None)

@@ -121,9 +121,13 @@ def _first_line(statement: ast.stmt) -> int:
 
 def _comment_lines(statement: ast.stmt, indent: str) -> list[str]:
     start = f"{indent}# "
+    notes = [
+        f"{key} = {list(value) if isinstance(value, tuple) else value!r}"
+        for key, value in nodes.notes(statement).items()
+    ]
     return [
         line
-        for comment in nodes.comments(statement)
+        for comment in (*nodes.comments(statement), *notes)
         for line in textwrap.wrap(comment, WIDTH, initial_indent=start, subsequent_indent=start)
     ]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from astile.ir.nodes import Note
+from astile.rewrites.annotate import annotate
 from astile.rewrites.bind import bind
 from astile.rewrites.parallel import parallel
 from astile.rewrites.vectorize import vectorize
@@ -26,3 +28,10 @@ class HardwareMethods(Steps):
         """Run a loop in vector lanes; see `astile.rewrites.vectorize`."""
         call = self._call("vectorize", loop)
         return self._apply(call, unsafe, lambda p: vectorize(p, self._loop(loop)))
+
+    def annotate(
+        self, loop: LoopLike, key: str, value: Note, *, unsafe: bool = False
+    ) -> tuple[Loop, ...]:
+        """Write a note on a loop, printed as a comment; see `astile.rewrites.annotate`."""
+        call = self._call("annotate", loop, key, value)
+        return self._apply(call, unsafe, lambda p: annotate(p, self._loop(loop), key, value))

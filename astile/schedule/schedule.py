@@ -43,6 +43,7 @@ PRIMITIVES = (
     "bind",
     "parallel",
     "vectorize",
+    "annotate",
 )
 
 StageLike = Stage | Loop | str

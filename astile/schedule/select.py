@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from typing import Protocol
 
 from astile.diagnostics import did_you_mean
@@ -55,6 +56,11 @@ class Loop:
         """Line of the `for` in the user's file; None for a loop that astile made."""
         line = getattr(self._node(), "lineno", None)
         return line if isinstance(line, int) else None
+
+    @property
+    def annotations(self) -> Mapping[str, object]:
+        """What `annotate` noted on the loop."""
+        return dict(nodes.notes(self._node()))
 
     @property
     def stages(self) -> tuple[Stage, ...]:

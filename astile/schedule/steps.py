@@ -10,7 +10,7 @@ from astile.analysis.statements import with_origins
 from astile.analysis.verdicts import Proved
 from astile.errors import AstileError, ScheduleError
 from astile.frontend.build import build
-from astile.ir import nodes
+from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.ir.stages import Stage
 from astile.ir.verify import verify
@@ -106,7 +106,7 @@ class Steps:
             result = rewrite(before)
             program = simplify(result.program)
             verify(program)
-            if nodes.same(program.function, before.function):
+            if nodes.same(program.function, before.function) and _notes(program) == _notes(before):
                 raise ScheduleError("this changes nothing", code="schedule.nothing-to-do")
             proof = None if unsafe else self._proved(program)
         except AstileError as error:
@@ -135,3 +135,8 @@ class Steps:
         nodes.add_comment(new.function.body[0], f"unsafe: {call} was not proved")
         self._prover = None
         return with_origins(new)
+
+
+def _notes(program: Program) -> list[str]:
+    """What is noted on the loops, in program order; as text, for 1 and True are equal."""
+    return [repr(nodes.notes(each)) for each in query.loops(program.function)]

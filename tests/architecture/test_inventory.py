@@ -87,9 +87,12 @@ def sections(docstring):
 def test_docstring_shows_before_and_after(name):
     found = sections(ast.get_docstring(REWRITES[name]) or "")
     assert set(SECTIONS) <= set(found)
-    before, after = (ast.dump(ast.parse(_dedented(found[each]))) for each in SECTIONS[2:])
+    before, after = (_shown(found[each]) for each in SECTIONS[2:])
     assert before != after
 
 
-def _dedented(text):
-    return "\n".join(line.removeprefix("    ") for line in text.splitlines())
+def _shown(text):
+    """The tree of an example, and its comments."""
+    lines = [line.removeprefix("    ") for line in text.splitlines()]
+    comments = [each.strip() for each in lines if each.strip().startswith("#")]
+    return ast.dump(ast.parse("\n".join(lines))), comments
