@@ -15,7 +15,7 @@ from astile.analysis.affine import Affine
 from astile.ir import nodes, query
 
 #: How many bounds of one form are kept: each min and max doubles them.
-_MOST = 8
+_MOST = 16
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def _relaxed(form: Affine, variable: str) -> list[Affine]:
     for key, (coefficient, atom) in form.terms.items():
         part = Affine({key: (coefficient, atom)})
         hidden = key != variable and variable in query.names(atom)
-        choices.append((_bounded_atom(coefficient, atom) or [part]) if hidden else [part])
+        choices.append([*_bounded_atom(coefficient, atom), part] if hidden else [part])
     results = []
     for chosen in product(*choices):
         total = Affine({}, form.constant)
@@ -219,10 +219,27 @@ def is_nonnegative(form: Affine, ranges: Sequence[Range]) -> bool:
 
 
 def _is_nonnegative(form: Affine) -> bool:
-    bound = _without_divisions(form)
-    if bound.constant < 0:
-        return False
-    return all(coefficient > 0 and _is_size(atom) for coefficient, atom in bound.terms.values())
+    return any(
+        each.constant >= 0
+        and all(c > 0 and _is_never_negative(atom) for c, atom in each.terms.values())
+        for each in (form, _without_divisions(form))
+    )
+
+
+def _is_never_negative(atom: ast.expr) -> bool:
+    """Whether an atom is at least 0 whatever its names hold; sizes are."""
+    if isinstance(atom, ast.BinOp):
+        divisor = query.integer(atom.right)
+        if divisor is None or divisor <= 0:
+            return False
+        if isinstance(atom.op, ast.FloorDiv):
+            return _is_nonnegative(affine.of(atom.left))
+        return isinstance(atom.op, ast.Mod)
+    word = extreme_word(atom)
+    if isinstance(atom, ast.Call) and word is not None:
+        known = [_is_nonnegative(affine.of(each)) for each in atom.args]
+        return any(known) if word == "max" else all(known)
+    return _is_size(atom)
 
 
 def _without_divisions(form: Affine) -> Affine:
