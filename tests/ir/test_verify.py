@@ -253,7 +253,7 @@ def test_verifying_is_quick():
     verify(made)
     times = []
     for _ in range(5):
-        start = time.perf_counter()
+        start = time.process_time()
         verify(made)
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     assert min(times) < 0.02
