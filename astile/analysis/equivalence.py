@@ -185,6 +185,10 @@ class Checker:
         if not garbage.is_empty():
             values = values.subtract_range(garbage)
         expected = flow.values.apply_range(reads.reverse())
+        if not values.is_equal(expected):
+            inside = self._sizes_inside()
+            values, expected = values.intersect_params(inside), expected.intersect_params(inside)
+        self.session.tick()
         if values.is_equal(expected):
             kind: Kind = "equal"
         elif not self.exact and self._same_contributions(other, hints, reads):

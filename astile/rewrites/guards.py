@@ -38,9 +38,17 @@ def around(
     """
     hidden = {name for each in home.body for name in query.names_written(each)}
     found: list[ast.expr] = []
+    tests = [dict(_gaps(edit, home, each)) for each in accesses]
+    gaps = [list(each) for each in tests]
+    outer = [[-gap for gap in each if not gap.names() & hidden] for each in gaps]
+    for bound in _shared(outer, tile):
+        found.append(next(nodes.clone(each[-bound]) for each in tests if -bound in each))
     for axis, index in enumerate(cell):
         for sign in (-1, 1):
-            every = [_bounds(edit, home, each, axis, sign, hidden) for each in accesses]
+            every = [
+                _bounds(each, gap, axis, sign, hidden)
+                for each, gap in zip(accesses, gaps, strict=True)
+            ]
             for bound in _shared(every, tile):
                 side = bound * sign
                 if sign > 0:  # index >= bound
@@ -52,7 +60,7 @@ def around(
 
 
 def _shared(every: Sequence[Sequence[Affine]], tile: Tile) -> list[Affine]:
-    """The bounds that hold for every access: it has one that is as strict."""
+    """The lower bounds that hold for every access: it has one that is as strict."""
     candidates = dict.fromkeys(bound for bounds in every for bound in bounds)
     return [
         bound
@@ -62,21 +70,23 @@ def _shared(every: Sequence[Sequence[Affine]], tile: Tile) -> list[Affine]:
 
 
 def _bounds(
-    edit: Editor, home: ast.For, access: Access, axis: int, sign: int, hidden: set[str]
+    access: Access, gaps: Sequence[Affine], axis: int, sign: int, hidden: set[str]
 ) -> list[Affine]:
     """Forms `b` with ``sign * index >= b`` by one of the conditions around an access."""
     index = affine.of(query.indices(access.node)[axis]) * sign
     found: list[Affine] = []
-    for gap in _gaps(edit, home, access):  # gap >= 0
-        # index = gap + (index - gap) >= the least value of (index - gap)
-        rest = intervals.lowest(index - gap, access.inner)
-        if not rest.names() & hidden and gap.names() & index.names():
-            found.append(rest)
+    for gap in gaps:  # gap >= 0, so index = gap + (index - gap) >= the least of (index - gap)
+        rest = index - gap
+        moves = [each.variable for each in access.inner if index.coefficient(each.variable)]
+        if any(gap.coefficient(each) and not rest.coefficient(each) for each in moves):
+            bound = intervals.lowest(rest, access.inner)
+            if not bound.names() & hidden:
+                found.append(bound)
     return found
 
 
-def _gaps(edit: Editor, home: ast.For, access: Access) -> Iterator[Affine]:
-    """Forms that are never below 0 where an access is, by the conditions between."""
+def _gaps(edit: Editor, home: ast.For, access: Access) -> Iterator[tuple[Affine, ast.expr]]:
+    """Forms that are never below 0 where an access is, by the conditions between, and these."""
     inside = next(
         (
             each
@@ -96,8 +106,8 @@ def _gaps(edit: Editor, home: ast.For, access: Access) -> Iterator[Affine]:
                 yield from _gap(test)
 
 
-def _gap(test: ast.expr) -> Iterator[Affine]:
+def _gap(test: ast.expr) -> Iterator[tuple[Affine, ast.expr]]:
     if isinstance(test, ast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in _ORDERS:
         sign, slack = _ORDERS[type(test.ops[0])]
         left, right = affine.of(test.left), affine.of(test.comparators[0])
-        yield (right - left) * sign - slack
+        yield (right - left) * sign - slack, test

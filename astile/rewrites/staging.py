@@ -177,15 +177,20 @@ def check_only_cells(edit: Editor, array: str, body: Iterable[ast.stmt]) -> None
             named = sum(
                 isinstance(e, ast.Name) and e.id == array for part in parts for e in ast.walk(part)
             )
-            asked = sum(
-                query.dotted(e) in (f"{array}.shape", f"{array}.dtype")
-                for part in parts
-                for e in ast.walk(part)
-                if isinstance(e, ast.Attribute)
-            )
+            asked = sum(_asks(e, array) for part in parts for e in ast.walk(part))
             cells = sum(len(query.accesses(part, array)) for part in parts)
             if named > cells + asked:
                 raise used_whole(edit, array, each)
+
+
+def _asks(node: ast.AST, array: str) -> bool:
+    """Whether this is ``A.shape``, ``A.dtype`` or ``len(A)``."""
+    match node:
+        case ast.Attribute(value=ast.Name(id=name), attr="shape" | "dtype"):
+            return name == array
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
+            return name == array
+    return False
 
 
 def redirect(access: ast.Subscript, tile: Tile) -> None:
