@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from astile.analysis import footprint
-from astile.errors import ScheduleError
+from astile.analysis import affine, footprint
+from astile.errors import IllegalSchedule, ScheduleError
 from astile.ir import query
 from astile.ir.program import Program
 from astile.ir.stages import Stage
@@ -53,6 +53,7 @@ def compute_at(program: Program, stage: Stage, loop: int, index: int = -1) -> Re
     edit.header(node)
     producers = outside_nests(edit, stage, node, before=True)
     _check_consumers(edit, stage, node, producers)
+    _check_recurrence(edit, stage, producers)
     at_most = at_most_in(edit, node)
     holder = edit.place(producers[0]).block
     made: list[ast.stmt] = []
@@ -66,6 +67,34 @@ def compute_at(program: Program, stage: Stage, loop: int, index: int = -1) -> Re
         node.body[position:position] = moved
         made = [*moved, *made]
     return edit.finish([each for nest in made for each in query.loops(nest)])
+
+
+def _check_recurrence(edit: Editor, stage: Stage, producers: Sequence[ast.stmt]) -> None:
+    """Refuse a producer whose cells need other cells of its own: a region is not enough then.
+
+    Raises:
+        IllegalSchedule: showing the read of another cell.
+    """
+    written = {
+        tuple(affine.of(index) for index in query.indices(access))
+        for producer in producers
+        for access in query.accesses(producer, stage.array)
+        if isinstance(access.ctx, ast.Store)
+    }
+    for producer in producers:
+        for access in query.accesses(producer, stage.array):
+            cell = tuple(affine.of(index) for index in query.indices(access))
+            if isinstance(access.ctx, ast.Load) and cell not in written:
+                raise IllegalSchedule(
+                    f"{stage.array} is computed from other cells of {stage.array}, so a part of "
+                    "it cannot be computed by itself",
+                    code="illegal.recurrence",
+                    array=stage.array,
+                    kind="flow",
+                    span=edit.span(access),
+                    label="another cell is read here",
+                    hints=["`merge` the two loops: each iteration then runs once, in order"],
+                )
 
 
 def _position(edit: Editor, node: ast.For, array: str, producer: ast.stmt, index: int) -> int:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from astile.errors import IllegalSchedule
 from astile.ir.module import module_text
 from astile.ir.program import Program
 from astile.rewrites.compute_at import compute_at
@@ -689,3 +690,17 @@ def test_the_printed_script_replays() -> None:
     outer = schedule.tile(["out.i", "out.j"], [16, 8])
     schedule.compute_at("conv", outer[1])
     assert_replays(schedule)
+
+
+def test_a_recurrence_cannot_be_computed_in_parts() -> None:
+    def scan(a, inc, out):
+        n = len(a)
+        for i in range(1, n):
+            inc[i] = inc[i - 1] + a[i]
+        for k in range(n):
+            out[k] = inc[k] - a[k]
+
+    with pytest.raises(IllegalSchedule, match="`merge` the two loops") as caught:
+        Schedule(scan).compute_at("inc", "k")
+    assert caught.value.code == "illegal.recurrence"
+    assert caught.value.array == "inc"
