@@ -69,14 +69,23 @@ def ranges_of(loops: Iterable[ast.For]) -> list[Range]:
     return found
 
 
-def inside(ranges: Sequence[Range], loop: ast.For) -> list[Range]:
-    """What holds inside a loop, from what holds around it."""
-    written = query.names_written(loop)
+def inside(
+    ranges: Sequence[Range], loop: ast.For, changed: set[str] | frozenset[str] | None = None
+) -> list[Range]:
+    """What holds inside a loop, from what holds around it.
+
+    Args:
+        ranges: what holds around it.
+        loop: the loop.
+        changed: the names that its body assigns, where that is known already.
+    """
+    if changed is None:
+        changed = {name for each in loop.body for name in query.names_written(each)}
+    written = changed | query.names_written(loop.target)
     kept = [each for each in ranges if not each.names & written]
     own = range_of(loop)
     if own is None:
         return kept
-    changed = {name for each in loop.body for name in query.names_written(each)}
     bounds = own.first.names() | own.last.names()
     if own.variable in changed or bounds & (changed | {own.variable}):
         return kept

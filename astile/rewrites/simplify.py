@@ -34,10 +34,31 @@ def simplify(program: Program) -> Program:
         program: the program; it is not changed.
     """
     new = program.cloned()
-    walker = _Walker(_integers(new))
+    walker = _Walker(_integers(new), _stores(new.function))
     new.function.body = walker.block(new.function.body, [])
-    _drop_guards(new)
+    if walker.guards:
+        dropper = _Guards(new, walker.guards)
+        new.function.body = dropper.block(new.function.body)
     return new
+
+
+def _stores(root: ast.stmt) -> dict[int, frozenset[str]]:
+    """The names that each statement assigns, those inside it included."""
+    found: dict[int, frozenset[str]] = {}
+
+    def visit(statement: ast.stmt) -> frozenset[str]:
+        blocks = query.bodies(statement)
+        if not blocks:
+            names = frozenset(query.names_written(statement))
+        else:
+            own = [e for e in ast.iter_child_nodes(statement) if not isinstance(e, ast.stmt)]
+            names = frozenset().union(*(query.names_written(each) for each in own))
+            names = names.union(*(visit(each) for block in blocks for each in block))
+        found[id(statement)] = names
+        return names
+
+    visit(root)
+    return found
 
 
 def _integers(program: Program) -> set[str]:
@@ -117,8 +138,10 @@ def _is_integer(expression: ast.expr, known: set[str]) -> bool:
 class _Walker:
     """Walks statements with the ranges of the loops around them."""
 
-    def __init__(self, integers: set[str]) -> None:
-        self.integers = integers
+    def __init__(self, integers: set[str], stores: dict[int, frozenset[str]]) -> None:
+        self.integers, self.stores = integers, stores
+        #: guard -> the ranges of the loops around it
+        self.guards: dict[int, list[Range]] = {}
 
     def block(self, body: Sequence[ast.stmt], ranges: list[Range]) -> list[ast.stmt]:
         """Simplified statements; loops and guards that hold nothing are left out."""
@@ -131,7 +154,9 @@ class _Walker:
         """One statement, or none."""
         if isinstance(statement, ast.For):
             statement.iter = _Indices(self.integers, ranges).header(statement)
-            statement.body = self.block(statement.body, intervals.inside(ranges, statement))
+            changed = frozenset().union(*(self.stores[id(each)] for each in statement.body))
+            inner = intervals.inside(ranges, statement, changed)
+            statement.body = self.block(statement.body, inner)
             statement.orelse = self.block(statement.orelse, [])
             return [statement] if statement.body else []
         if is_guard(statement):
@@ -139,7 +164,7 @@ class _Walker:
             return self._guard(statement, ranges)
         if query.bodies(statement):
             # names that a loop of unknown length changes hold nothing that is known
-            kept = [e for e in ranges if not e.names & query.names_written(statement)]
+            kept = [e for e in ranges if not e.names & self.stores[id(statement)]]
             for body in query.bodies(statement):
                 body[:] = self.block(body, kept) or body
             indices = _Indices(self.integers, kept)
@@ -165,6 +190,7 @@ class _Walker:
         made = nodes.if_then(nodes.conjunction(tests), body)
         for comment in above:
             nodes.add_comment(made, comment)
+        self.guards[id(made)] = ranges
         return [made]
 
 
@@ -275,29 +301,46 @@ def _with_ranges(form: Affine, ranges: list[Range]) -> Affine:
 # --- guards -------------------------------------------------------------------------------------
 
 
-def _drop_guards(program: Program) -> None:
-    """Remove the conditions of made guards that always hold, and guards left without any."""
-    guards = [each for each in query.statements(program.function) if is_guard(each)]
-    contexts: Contexts | None = None
-    for guard in guards:
-        assert isinstance(guard, ast.If)
-        place = query.find_place(program.function, guard)
-        assert place is not None
-        ranges = intervals.ranges_of(place.loops)
-        kept = [each for each in conditions(guard) if not _holds(each, ranges)]
+class _Guards:
+    """Removes the conditions of made guards that always hold, and guards left without any.
+
+    Args:
+        program: the program, edited in place.
+        ranges: guard -> the ranges of the loops around it.
+    """
+
+    def __init__(self, program: Program, ranges: dict[int, list[Range]]) -> None:
+        self.program, self.ranges = program, ranges
+        self.contexts: Contexts | None = None
+
+    def block(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
+        """Statements with their guards in order."""
+        result: list[ast.stmt] = []
+        for statement in body:
+            if isinstance(statement, ast.If) and id(statement) in self.ranges:
+                result += self._guard(statement)
+                continue
+            for inner in query.bodies(statement):
+                inner[:] = self.block(inner)
+            result.append(statement)
+        return result
+
+    def _guard(self, guard: ast.If) -> list[ast.stmt]:
+        kept = [e for e in conditions(guard) if not _holds(e, self.ranges[id(guard)])]
         if kept:
-            contexts = contexts or Contexts(program)
-            context = contexts.at(guard)
+            self.contexts = self.contexts or Contexts(self.program)
+            context = self.contexts.at(guard)
             for each in list(kept):
                 others = [other for other in kept if other is not each]
                 if context.implies(_given(others, each)):
                     kept = others
+        body = self.block(guard.body)
         if kept:
-            guard.test = nodes.conjunction(_chained(kept))
-        else:
-            for comment in nodes.comments(guard):
-                nodes.add_comment(guard.body[0], comment)
-            place.block[place.index : place.index + 1] = guard.body
+            guard.test, guard.body = nodes.conjunction(_chained(kept)), body
+            return [guard]
+        for comment in nodes.comments(guard):
+            nodes.add_comment(body[0], comment)
+        return body
 
 
 def _given(others: Sequence[ast.expr], condition: ast.expr) -> ast.expr:
