@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import ClassVar
 
 from astile.diagnostics import Diagnostic, Related, render
@@ -37,7 +38,7 @@ class AstileError(Exception):
         hints: Iterable[str] = (),
         operation: str | None = None,
     ) -> None:
-        self.diagnostic = Diagnostic(
+        self._diagnostic = Diagnostic(
             code=code or self.default_code,
             message=message,
             span=span,
@@ -53,9 +54,18 @@ class AstileError(Exception):
         return render(self.diagnostic)
 
     @property
+    def diagnostic(self) -> Diagnostic:
+        """All that the message says."""
+        return self._diagnostic
+
+    @property
     def code(self) -> str:
         """The stable slug of this kind of error."""
-        return self.diagnostic.code
+        return self._diagnostic.code
+
+    def named(self, operation: str) -> None:
+        """Say which call failed."""
+        self._diagnostic = replace(self._diagnostic, operation=operation)
 
 
 class SourceError(AstileError):
@@ -111,6 +121,24 @@ class IllegalSchedule(ScheduleError):  # noqa: N818 - the name is fixed by the p
         self.witness = witness
         self.array = array
         self.kind = kind
+        self._advise: Callable[[], Iterable[str]] | None = None
+
+    @property
+    def diagnostic(self) -> Diagnostic:
+        """All that the message says, with what is legal instead."""
+        if self._advise is not None:
+            advise, self._advise = self._advise, None
+            hints = (*self._diagnostic.hints, *advise())
+            self._diagnostic = replace(self._diagnostic, hints=hints)
+        return self._diagnostic
+
+    def advised(self, advise: Callable[[], Iterable[str]]) -> None:
+        """Let hints be looked for when the message is read: that may take a while.
+
+        Args:
+            advise: gives the hints; it is called once at most.
+        """
+        self._advise = advise
 
 
 class LoweringError(AstileError):

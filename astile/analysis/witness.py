@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from astile.analysis import isl
+from astile.analysis.accesses import CONTROL, EFFECTS, RETURN
 from astile.analysis.domains import array_name
 from astile.analysis.flows import Flow, Hints
 from astile.analysis.model import Model, Statement
@@ -155,8 +156,8 @@ class Explorer:
         if cell is None:
             return "", ()
         known = (*self.original.names.arguments, *self.original.names.local)
-        names = {array_name(name): name for name in known}
-        return names.get(cell.name, cell.name.removeprefix("E_")), cell.at
+        names = {array_name(name): name for name in (*known, CONTROL, EFFECTS, RETURN)}
+        return names.get(cell.name, cell.name), cell.at
 
     def _time(self, schedule: isl.UnionMap, point: Point) -> tuple[int, ...]:
         found = self._image(schedule, point)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from astile.errors import AstileError
 from astile.rewrites.distribute import distribute
 from astile.rewrites.fuse import fuse
 from astile.rewrites.merge import merge
@@ -45,7 +46,15 @@ class LoopMethods(Steps):
         unsafe: bool = False,
     ) -> tuple[Loop, ...]:
         """Split each loop and reorder: all outer loops, then all inner ones."""
-        return compose.tile(self, loops, sizes, names, tail, unsafe=unsafe)
+        named = [self._named(each) for each in loops]
+        call = self._call("tile", named, list(sizes), names=names, tail=tail)
+        before, prover = self._steps, self._prover
+        try:
+            return compose.tile(self, loops, sizes, names, tail, unsafe=unsafe)
+        except AstileError as error:
+            self._steps, self._prover = before, prover
+            self._refused(error, call)
+            raise
 
     def reorder(self, *loops: LoopLike, unsafe: bool = False) -> tuple[Loop, ...]:
         """Put loops in the given order, outermost first; see `astile.rewrites.reorder`."""

@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 
 from astile.analysis import races
-from astile.analysis.equivalence import Checker
+from astile.analysis.equivalence import BUDGET, Checker
 from astile.analysis.verdicts import Proved, Verdict
 from astile.ir import nodes, query
 from astile.ir.program import Program
@@ -26,13 +26,16 @@ class Prover:
         self._checker = Checker(original, exact=exact)
         self._exact = exact
 
-    def prove(self, before: Program, known: Proved | None, program: Program) -> Proved:
+    def prove(
+        self, before: Program, known: Proved | None, program: Program, seconds: float = BUDGET
+    ) -> Proved:
         """The proof that a program computes what the original does.
 
         Args:
             before: the program before the step.
             known: what was proved about `before`, or None.
             program: the program after the step.
+            seconds: time allowed for the comparison.
 
         Raises:
             IllegalSchedule: when it does not, or that could not be shown.
@@ -42,7 +45,7 @@ class Prover:
         if known is not None and is_same_but_kinds(before, program):
             verdict = known
         else:
-            verdict = self._checker.compare(program)
+            verdict = self._checker.compare(program, budget_seconds=seconds)
         if isinstance(verdict, Proved) and _has_bound_loops(program):
             independent = races.check(program, exact=self._exact, is_finished=False)
             if not isinstance(independent, Proved):

@@ -2,19 +2,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from astile.analysis.accesses import CONTROL, EFFECTS, RETURN
 from astile.analysis.race_text import RaceWitness
 from astile.analysis.verdicts import Instance, Refuted, Unknown, Witness
 from astile.diagnostics import Related
 from astile.errors import IllegalSchedule
 
-_WHAT = {
-    "flow": "a value would be read before it is written",
-    "anti": "a value would be overwritten before it is read",
-    "output": "the last value written would be another one",
-    "missing": "an iteration would not run",
-    "extra": "an iteration would run that does not run now",
-    "statement": "a statement would compute something else",
+
+@dataclass(frozen=True)
+class _Words:
+    """How the accesses of one kind of cell are told.
+
+    Args:
+        writes: what an iteration does that writes the cell.
+        reads: what an iteration does that reads it.
+        headlines: kind of conflict -> what would go wrong.
+    """
+
+    writes: str
+    reads: str
+    headlines: Mapping[str, str]
+
+
+_OUTSIDE = {
+    CONTROL: _Words(
+        "may leave the function here",
+        "runs here, unless the function was left before",
+        {
+            "flow": "an iteration would run that the function may be left before",
+            "anti": "the function may be left before an iteration that has to run",
+            "output": "the function may be left at another iteration",
+        },
+    ),
+    EFFECTS: _Words(
+        "may raise here, or act outside of the arrays",
+        "may raise here, or act outside of the arrays",
+        dict.fromkeys(
+            ("flow", "anti", "output"),
+            "errors, or what acts outside of the arrays, would change their order",
+        ),
+    ),
+    RETURN: _Words("decides here what is returned", "returns what was decided before", {}),
 }
+
+
+def _words(witness: Witness, where: str) -> _Words:
+    known = _OUTSIDE.get(witness.array)
+    if known is not None:
+        return known
+    return _Words(
+        f"writes {where} here",
+        f"reads {where} here",
+        {
+            "flow": f"{where} would be read before it is written",
+            "anti": f"{where} would be overwritten before it is read",
+            "output": f"another value would be the last one written to {where}",
+            "missing": f"an iteration would not run that writes {where}",
+            "statement": f"a statement that writes {where} would compute something else",
+        },
+    )
 
 
 def refusal(verdict: Refuted | Unknown) -> IllegalSchedule:
@@ -34,15 +83,23 @@ def refusal(verdict: Refuted | Unknown) -> IllegalSchedule:
     witness = verdict.witness
     if isinstance(witness, RaceWitness):
         return witness.refusal()
-    what = _WHAT.get(witness.kind, "the result would change")
+    words = _words(witness, _cell(witness))
+    first, second = _labels(witness, words)
+    places = [
+        Related(instance.span, f"{instance} {does}" if does else "")
+        for instance, does in ((witness.first, first), (witness.second, second))
+        if isinstance(instance, Instance) and instance.span is not None
+    ]
     return IllegalSchedule(
-        f"{what}: {_cell(witness)}",
+        words.headlines.get(witness.kind, "the result would change"),
         code=f"illegal.{witness.kind}",
         witness=witness,
-        array=witness.array,
+        array=None if witness.array in _OUTSIDE else witness.array,
         kind=witness.kind,
-        related=_places(witness),
-        notes=[witness.message, *_vector(witness)],
+        span=places[0].span if places else None,
+        label=places[0].label if places else "",
+        related=places[1:],
+        notes=_notes(witness, places),
     )
 
 
@@ -52,16 +109,36 @@ def _cell(witness: Witness) -> str:
     return f"{witness.array}[{', '.join(map(str, witness.cell))}]"
 
 
-def _places(witness: Witness) -> list[Related]:
-    places: list[Related] = []
-    for label, instance in (("first now", witness.first), ("then", witness.second)):
-        if isinstance(instance, Instance) and instance.span is not None:
-            places.append(Related(instance.span, f"{label}: {instance}"))
-    return places
+def _labels(witness: Witness, words: _Words) -> tuple[str, str]:
+    """What the two iterations do, in the order in which they run now."""
+    first_now = ", and would run first"
+    match witness.kind:
+        case "anti":
+            return words.reads, words.writes + first_now
+        case "output":
+            return words.writes, words.writes.replace("writes", "overwrites") + first_now
+        case "missing":
+            return words.writes + ", and would not run", words.reads
+        case "flow" if witness.first is None:
+            return "", words.reads + ", as it was at the call"
+        case "flow":
+            return words.writes, words.reads + first_now
+    return "", ""
 
 
-def _vector(witness: Witness) -> list[str]:
-    if witness.distance is None:
-        return []
-    text = ", ".join(map(str, witness.distance))
-    return [f"distance in trips of the loops around both: ({text})"]
+def _notes(witness: Witness, places: Sequence[Related]) -> list[str]:
+    notes: list[str] = []
+    if witness.array not in _OUTSIDE and (witness.kind == "statement" or not places):
+        notes.append(witness.message)
+    if witness.distance is not None and witness.first is not None:
+        names = [name for name, _ in witness.first.iteration]
+        vector = _joined(list(map(str, witness.distance)))
+        notes.append(f"distance {vector} in trips of {_joined(names[: len(witness.distance)])}")
+    if witness.sizes:
+        sizes = ", ".join(f"{name} = {value}" for name, value in witness.sizes.items())
+        notes.append(f"for example with {sizes}")
+    return notes
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from astile.analysis.statements import with_origins
 from astile.analysis.verdicts import Proved
-from astile.errors import AstileError, ScheduleError
+from astile.errors import AstileError, IllegalSchedule, ScheduleError
 from astile.frontend.build import build
 from astile.ir import nodes, query
 from astile.ir.program import Program
@@ -17,6 +18,7 @@ from astile.ir.verify import verify
 from astile.rewrites.result import Rewritten
 from astile.rewrites.simplify import simplify
 from astile.schedule import select
+from astile.schedule.advice import advise
 from astile.schedule.prover import Prover
 from astile.schedule.select import Loop
 from astile.schedule.step import Step
@@ -57,6 +59,7 @@ class Steps:
         self._start = self.original
         self._steps: tuple[Step, ...] = ()
         self._prover: Prover | None = None
+        self._is_trial = False
 
     @property
     def program(self) -> Program:
@@ -108,20 +111,47 @@ class Steps:
             verify(program)
             if nodes.same(program.function, before.function) and _notes(program) == _notes(before):
                 raise ScheduleError("this changes nothing", code="schedule.nothing-to-do")
-            proof = None if unsafe else self._proved(program)
+            proof = None if unsafe or self._is_trial else self._proved(program)
         except AstileError as error:
-            error.diagnostic = replace(error.diagnostic, operation=str(call))
+            self._refused(error, call)
             raise
         if unsafe:
             program = self._taken_on_trust(program, call)
         self._steps = (*self._steps, Step(call, before, program, proof))
         return self._handles(result.loops)
 
-    def _proved(self, program: Program) -> Proved:
+    def _refused(self, error: AstileError, call: Call) -> None:
+        """Say in an error which call failed, and what is legal instead."""
+        error.named(str(call))
+        if isinstance(error, IllegalSchedule) and not self._is_trial:
+            steps, prover = self._steps, self._known_prover()
+
+            def start() -> Any:
+                twin = copy.copy(self)
+                twin._steps, twin._prover, twin._is_trial = steps, prover, True
+                return twin
+
+            error.advised(lambda: advise(start, call, error))
+
+    def settle(self, seconds: float) -> None:
+        """Prove the program of a trial, whose steps were not proved one by one.
+
+        Args:
+            seconds: time allowed.
+
+        Raises:
+            IllegalSchedule: when it is not proved.
+        """
+        self._known_prover().prove(self.program, None, self.program, seconds)
+
+    def _known_prover(self) -> Prover:
         if self._prover is None:
             self._prover = Prover(self._baseline(), exact=self.exact)
+        return self._prover
+
+    def _proved(self, program: Program) -> Proved:
         known = self._steps[-1].proof if self._steps else None
-        return self._prover.prove(self.program, known, program)
+        return self._known_prover().prove(self.program, known, program)
 
     def _baseline(self) -> Program:
         """The program that steps are compared with: the last one taken on trust, or the first."""

@@ -1,0 +1,182 @@
+"""What is legal instead of a step that was refused, found by trying it on a copy.
+
+Every hint was tried and proved. The search is short: what is not found in time is not said.
+"""
+
+from __future__ import annotations
+
+import ast
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from astile.analysis.verdicts import Witness
+from astile.errors import IllegalSchedule, ScheduleError
+from astile.ir import nodes, query
+from astile.schedule import select
+from astile.schedule.trace import Call
+
+if TYPE_CHECKING:
+    from astile.schedule.schedule import Schedule
+
+#: Time of this process allowed for one search, in seconds.
+LIMIT = 0.5
+#: How many factors or distances are tried.
+_MOST = 4
+#: Conflicts that another order of iterations may avoid.
+_ORDER = ("flow", "anti", "output")
+
+
+class Attempts:
+    """Tries calls on copies of a schedule as it was before the step that was refused.
+
+    Args:
+        start: makes a copy whose steps are not proved one by one.
+        call: the call that was refused.
+    """
+
+    def __init__(self, start: Callable[[], Schedule], call: Call) -> None:
+        self._start = start
+        self.call = call
+        self.program = start().program
+        self._end = time.process_time() + LIMIT
+
+    def works(self, *calls: Call) -> bool:
+        """Whether calls can be made in a row, and end in a program that is proved."""
+        trial = self._start()
+        try:
+            for each in calls:
+                if time.process_time() > self._end:
+                    return False
+                getattr(trial, each.primitive)(*each.arguments, **each.options)
+            trial.settle(LIMIT)
+        except ScheduleError:
+            return False
+        return True
+
+    def loop(self, name: object) -> ast.For:
+        """The loop that an argument of the call names."""
+        assert isinstance(name, str)
+        return select.loop_node(self.program, select.find_loop(self.program, name))
+
+    def name(self, loop: ast.For) -> str:
+        """A name that finds a loop."""
+        identity = nodes.loop_id(loop)
+        assert identity is not None
+        return select.loop_name(self.program, identity)
+
+    def around(self, loop: ast.For) -> tuple[ast.For, ...]:
+        """The counted loops around a loop, the nearest first."""
+        place = query.find_place(self.program.function, loop)
+        assert place is not None
+        return tuple(each for each in reversed(place.loops) if query.header(each) is not None)
+
+
+def advise(start: Callable[[], Schedule], call: Call, error: IllegalSchedule) -> list[str]:
+    """Hints at what is legal instead of a call.
+
+    Args:
+        start: makes a copy of the schedule before the call, whose steps are not proved one by one.
+        call: the call, with loops and stages as names.
+        error: how it was refused.
+    """
+    search = _SEARCHES.get(call.primitive)
+    if search is None:
+        return []
+    try:
+        return search(Attempts(start, call), error)
+    except ScheduleError:  # a name that finds nothing
+        return []
+
+
+def _skewed(attempts: Attempts, error: IllegalSchedule) -> list[str]:
+    """Skews after which loops can be reordered or tiled."""
+    if error.kind not in _ORDER:
+        return []
+    arguments = attempts.call.arguments
+    named = arguments[0] if attempts.call.primitive == "tile" else arguments
+    loops = sorted((attempts.loop(each) for each in named), key=lambda e: len(attempts.around(e)))
+    outer, *inner = [attempts.name(each) for each in loops]
+    for factor in range(_least_factor(error.witness), _MOST + 1):
+        skews = [Call("skew", (outer, each, factor), {}) for each in inner]
+        if attempts.works(*skews, attempts.call):
+            return [f"{_quoted(skews)} first {_make(skews)} this legal"]
+    return []
+
+
+def _least_factor(witness: object) -> int:
+    """The skew that turns the distance of a witness around."""
+    distance = witness.distance if isinstance(witness, Witness) else None
+    ahead = next((each for each in distance or () if each > 0), 1)
+    back = -min(distance or (0,))
+    return max(1, -(-back // ahead))
+
+
+def _shifted(attempts: Attempts, error: IllegalSchedule) -> list[str]:
+    """A shift of the second loop after which two loops can be merged."""
+    if error.kind not in _ORDER:
+        return []
+    first, second = attempts.call.arguments
+    depth = len(attempts.around(attempts.loop(first)))
+    least = _least_shift(error.witness, depth)
+    for distance in range(least, least + _MOST):
+        shift = Call("shift", (second, distance), {})
+        if attempts.works(shift, attempts.call):
+            return [f"{_quoted([shift])} first {_make([shift])} this legal"]
+    return []
+
+
+def _least_shift(witness: object, depth: int) -> int:
+    """How far the second iteration of a witness runs ahead of the first."""
+    if not isinstance(witness, Witness) or witness.first is None or witness.second is None:
+        return 1
+    ends = [each.iteration[depth : depth + 1] for each in (witness.first, witness.second)]
+    if not all(ends):
+        return 1
+    return max(1, ends[0][0][1] - ends[1][0][1])
+
+
+def _further_out(attempts: Attempts, error: IllegalSchedule) -> list[str]:
+    """The nearest loop around the one given where a stage can be computed."""
+    call = attempts.call
+    stage, loop, *rest = call.arguments
+    for each in attempts.around(attempts.loop(loop)):
+        other = Call(call.primitive, (stage, attempts.name(each), *rest), call.options)
+        if attempts.works(other):
+            return [f"`{other}` is legal"]
+    return []
+
+
+def _other_loop(attempts: Attempts, error: IllegalSchedule) -> list[str]:
+    """Another loop of the nest that can run like this one was to."""
+    if error.kind == "race":  # its message names the loops that are independent
+        return []
+    call = attempts.call
+    loop, *rest = call.arguments
+    node = attempts.loop(loop)
+    inside = [each for each in query.loops(node)[1:] if query.header(each) is not None]
+    for each in (*attempts.around(node), *inside):
+        other = Call(call.primitive, (attempts.name(each), *rest), call.options)
+        if attempts.works(other):
+            return [f"`{other}` is legal: its iterations are independent"]
+    return []
+
+
+def _quoted(calls: Sequence[Call]) -> str:
+    return " and ".join(f"`{each}`" for each in calls)
+
+
+def _make(calls: Sequence[Call]) -> str:
+    return "makes" if len(calls) == 1 else "make"
+
+
+_SEARCHES: dict[str, Callable[[Attempts, IllegalSchedule], list[str]]] = {
+    "reorder": _skewed,
+    "tile": _skewed,
+    "merge": _shifted,
+    "compute_at": _further_out,
+    "reverse_compute_at": _further_out,
+    "bind": _other_loop,
+    "parallel": _other_loop,
+    "vectorize": _other_loop,
+}

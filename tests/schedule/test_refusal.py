@@ -1,0 +1,209 @@
+"""What users read when a step would change the result, and that the hints in it are right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from astile.analysis.verdicts import Unknown
+from astile.errors import IllegalSchedule
+from astile.schedule import advice
+from astile.schedule.refusal import refusal
+from astile.schedule.schedule import Schedule
+from tests.support.assert_rewrite import program
+
+Golden = Callable[[str, str], None]
+
+SWEEP = """
+def sweep(A, x, reps):
+    for m in range(reps):
+        for i in range(len(A) - 1):
+            A[i] = A[i + 1] + x
+"""
+JACOBI = """
+def jacobi(a, b, steps):
+    n = len(a)
+    for t in range(steps):
+        for i in range(1, n - 1):
+            b[i] = (a[i - 1] + a[i] + a[i + 1]) / 3
+        for i in range(1, n - 1):
+            a[i] = b[i]
+"""
+BLUR = """
+def blur(x, out):
+    n = len(out)
+    rows = np.empty(n + 2)
+    for i in range(n + 2):
+        rows[i] = x[i] * 2
+    for k in range(n):
+        out[k] = rows[k] + rows[k + 2]
+"""
+SUMS = """
+def sums(x, y):
+    n, m = x.shape
+    for i in range(n):
+        for k in range(m):
+            y[i] += x[i, k]
+"""
+DIAGONALS = """
+def diagonals(x, y):
+    n, m = x.shape
+    for i in range(n):
+        for j in range(m):
+            y[i + j] = x[i, j]
+"""
+LAST = """
+def last(x, y):
+    for i in range(len(x)):
+        y[0] = x[i]
+"""
+CLEARED = """
+def cleared(x, y):
+    n = len(x)
+    for i in range(n):
+        y[i] = x[i] * 2
+    for k in range(n):
+        x[k] = 0
+    for l in range(n):
+        y[l] += x[l]
+"""
+UPDATED = """
+def updated(x, y):
+    n, m = x.shape
+    for i in range(n):
+        for j in range(m):
+            x[i, j] = x[i, j] * 2
+    for i in range(n):
+        for j in range(1, m - 1):
+            y[i, j] = x[i, j - 1] + x[i, j + 1]
+"""
+CHECKED = """
+def checked(x, y):
+    n, m = x.shape
+    for i in range(n):
+        for j in range(m):
+            if x[i, j] < 0:
+                raise ValueError("below 0")
+            y[i, j] = x[i, j]
+"""
+
+REFUSED: dict[str, tuple[str, Callable[[Schedule], Any]]] = {
+    "reorder": (SWEEP, lambda s: s.reorder("i", "m")),
+    "tile": (SWEEP, lambda s: s.tile(["m", "i"], [4, 8])),
+    "reorder_output": (DIAGONALS, lambda s: s.reorder("j", "i")),
+    "reverse": (LAST, lambda s: s.reverse("i")),
+    "merge": (BLUR, lambda s: s.merge("i", "k")),
+    "merge_anti": (CLEARED, lambda s: s.merge("i", "l")),
+    "merge_in_time": (JACOBI, lambda s: s.merge("b.i", "a.i")),
+    "compute_at": (UPDATED, lambda s: s.compute_at("x", "y.j")),
+    "parallel": (SUMS, lambda s: s.parallel("k")),
+    "bind": (SUMS, lambda s: s.bind("k", "threadIdx.x")),
+    "control": (CHECKED, lambda s: s.reorder("j", "i")),
+    "control_reversed": (CHECKED, lambda s: s.reverse("i")),
+}
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let hints be found on a slow machine too."""
+    monkeypatch.setattr(advice, "LIMIT", 30.0)
+
+
+def refused(text: str, step: Callable[[Schedule], Any]) -> tuple[Schedule, IllegalSchedule]:
+    schedule = Schedule(program(text))
+    with pytest.raises(IllegalSchedule) as caught:
+        step(schedule)
+    return schedule, caught.value
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED))
+def test_texts(golden: Golden, name: str) -> None:
+    schedule, error = refused(*REFUSED[name])
+    text = str(error)
+    golden(f"refusals/{name}.txt", text)
+    assert len(text.splitlines()) <= 12
+    assert not re.search(r"<\w+>|\b[ST]\d+\b|E_", text), "a name of the analysis"
+    assert schedule.steps == (), "a refused step leaves nothing behind"
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED))
+def test_hints_work(name: str) -> None:
+    """Calls that a hint calls legal, followed by the refused call where it says `first`."""
+    schedule, error = refused(*REFUSED[name])
+    for hint in error.diagnostic.hints:
+        calls = re.findall(r"`(\w+\(.*?\))`", hint)
+        if calls and ("first make" in hint or "is legal" in hint):
+            again = schedule.copy()
+            for call in calls:
+                eval(f"again.{call}", {"again": again})  # noqa: S307 - the text of a hint
+            if "first make" in hint:
+                REFUSED[name][1](again)
+            assert again.steps
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("reorder", "`skew('m', 'i', 1)` first makes this legal"),
+        ("tile", "`skew('m', 'i', 1)` first makes this legal"),
+        ("reorder_output", "`skew('i', 'j', 1)` first makes this legal"),
+        ("merge", "`shift('k', 2)` first makes this legal"),
+        ("merge_in_time", "`shift('a.i', 1)` first makes this legal"),
+        ("compute_at", "`compute_at('x', 'i#1')` is legal"),
+        ("bind", "legal to bind or to run in parallel: i"),
+        ("parallel", "legal to bind or to run in parallel: i"),
+    ],
+)
+def test_what_is_legal_instead(name: str, hint: str) -> None:
+    _, error = refused(*REFUSED[name])
+    assert hint in error.diagnostic.hints
+
+
+@pytest.mark.parametrize("name", ["reverse", "merge_anti", "control"])
+def test_no_hint_where_nothing_near_is_legal(name: str) -> None:
+    _, error = refused(*REFUSED[name])
+    assert error.diagnostic.hints == ()
+
+
+def test_hints_are_looked_for_when_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, error = refused(*REFUSED["reorder"])
+    tried = []
+    monkeypatch.setattr(advice.Attempts, "works", lambda self, *calls: tried.append(calls))
+    assert error.code == "illegal.flow"
+    assert tried == []
+    assert "skew" not in str(error)
+    assert len(tried) == 4
+
+
+def test_the_search_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(advice, "LIMIT", 0.0)
+    _, error = refused(*REFUSED["reorder"])
+    assert error.diagnostic.hints == ()
+
+
+def test_hints_are_about_the_schedule_as_it_was() -> None:
+    schedule, error = refused(*REFUSED["merge"])
+    schedule.shift("k", 2)
+    schedule.merge("i", "k")
+    assert "`shift('k', 2)` first makes this legal" in str(error)
+
+
+def test_a_refused_tile_takes_its_splits_back() -> None:
+    schedule = Schedule(program(SWEEP))
+    schedule.split("i", [None, 64], names=["outer", "inner"])
+    before = schedule.source()
+    with pytest.raises(IllegalSchedule):
+        schedule.tile(["m", "outer"], [4, 8])
+    assert schedule.source() == before
+    assert len(schedule.steps) == 1
+
+
+def test_what_is_not_known_is_no_refutation() -> None:
+    error = refusal(Unknown("too many loops"))
+    assert error.kind == "unknown"
+    assert error.witness is None
+    assert "not proved to keep the result: too many loops" in str(error)
+    assert "unsafe=True" in str(error)
