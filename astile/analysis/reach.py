@@ -6,15 +6,18 @@ on it where it touches the same cells; everything else is shown to be inside her
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Iterator, Sequence
 
 from astile.analysis import isl
-from astile.analysis.accesses import Access
-from astile.analysis.affine_sets import Quasi, parameters_in, substituted
+from astile.analysis.accesses import Access, NotModelled
+from astile.analysis.affine_sets import Quasi, formula, parameters_in, substituted
 from astile.analysis.domains import Signs, highs, lowest, lows, sizes
 from astile.analysis.flows import Hints
-from astile.analysis.model import Model, Statement
+from astile.analysis.model import Model, Statement, extract
+from astile.analysis.statements import Place
 from astile.ir import query
+from astile.ir.program import Program
 
 
 class Reach:
@@ -52,14 +55,17 @@ class Reach:
                     return statement, access
         return None
 
-    def sizes_inside(self) -> isl.Set:
-        """The sizes for which the original stays inside all its arguments; calls check them.
+    def sizes_inside(self, *arrays: str) -> isl.Set:
+        """The sizes for which the original stays inside its arguments; calls check them.
+
+        Args:
+            arrays: only these arguments; all of them when none is named.
 
         Raises:
             isl.Error: when isl fails.
         """
         result = self._original.sizes
-        for array in self._original.names.array_arguments:
+        for array in arrays or self._original.names.array_arguments:
             if array not in self._assumed:
                 self._assumed[array] = self._sizes_inside(array)
             found = self._assumed[array]
@@ -154,3 +160,42 @@ class Reach:
 def _is_made(statement: Statement, access: Access) -> bool:
     """Whether this is the name of an array in the statement that makes it."""
     return access.slot == "w0" and query.is_allocation(statement.leaf.node)
+
+
+class Inside:
+    """What holds at the sizes at which a program stays inside one of its arguments.
+
+    Answers are exact for what can be read; what cannot is never taken to hold.
+
+    Args:
+        program: the program.
+        array: the argument.
+    """
+
+    def __init__(self, program: Program, array: str) -> None:
+        self._session = isl.Session(1.0)
+        self._assumed: isl.Set | None = None
+        try:
+            model = extract(program, session=self._session)
+            self._assumed = Reach(model).sizes_inside(array)
+        except (NotModelled, isl.Error):
+            return
+
+    def implies(self, place: Place, given: Sequence[ast.expr], wanted: ast.expr) -> bool:
+        """Whether a condition holds wherever a statement runs and others hold.
+
+        Args:
+            place: where the statement stands.
+            given: the other conditions.
+            wanted: the condition.
+        """
+        texts = [formula(each, place.scope) for each in (*given, wanted)]
+        known = [each for each in texts if each is not None]
+        if self._assumed is None or len(known) < len(texts):
+            return False
+        text = " and ".join([*known[:-1], f"not ({known[-1]})"])
+        try:
+            found = Signs(self._session).instances(text, place)
+            return bool(found.intersect_params(self._assumed).is_empty())
+        except isl.Error:
+            return False

@@ -5,11 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from astile.analysis.context import Contexts
 from astile.analysis.footprint import Access, accesses_inside
 from astile.errors import ScheduleError
 from astile.ir import query
-from astile.ir.printer import print_expression
 from astile.ir.program import Program
 from astile.ir.stages import Stage
 from astile.rewrites import guards, staging
@@ -57,14 +55,10 @@ def cache_read(
     node = edit.loop(at)
     edit.header(node)
     reads = _reads(edit, array, node, stage)
-    _check_signs(edit, array, node, reads)
+    staging.check_signs(edit, array, node, reads)
     tile = staging.tile_of(edit, array, scope, node, reads)
-    variables = staging.copy_variables(edit, tile)
-    _, cell = staging.cells_of(tile, variables)
-    conditions = staging.inside_array(edit, tile, cell)
-    if array not in query.parameters(edit.function):  # cells that nobody wrote are left alone
-        conditions += guards.around(edit, node, tile, reads, cell)
-    nest, loops = staging.copy_nest(edit, tile, variables, conditions, out=False)
+    moved = staging.window(tile, node, reads, scope)
+    copy = staging.copy_nest(edit, moved, guards.around(edit, node, moved, reads), out=False)
     redirected = {id(each.node) for each in reads}
     first = next(
         k
@@ -73,8 +67,9 @@ def cache_read(
     )
     for each in reads:
         staging.redirect(each.node, tile)
-    node.body[first:first] = [tile.made, nest]
-    return edit.finish(loops)
+    node.body[first:first] = [tile.made, copy.nest]
+    copy.drop_edges(edit)
+    return edit.finish(copy.loops)
 
 
 def _reads(edit: Editor, array: str, node: ast.For, stage: Stage | None) -> list[Access]:
@@ -120,26 +115,3 @@ def _not_read(edit: Editor, array: str, node: ast.For, stage: Stage | None) -> S
         span=edit.span(node),
         hints=[f"loops that read it: {', '.join(dict.fromkeys(readers))}"] if readers else [],
     )
-
-
-def _check_signs(edit: Editor, array: str, node: ast.For, reads: Sequence[Access]) -> None:
-    """Refuse an index that is negative at times: it means a cell far from its neighbours."""
-    wanted = {id(each.node): each for each in reads}
-    contexts = Contexts(edit.program)
-    for statement in (each for body in node.body for each in query.statements(body)):
-        parts: list[ast.AST] = [statement]
-        if query.bodies(statement):
-            parts = [e for e in ast.iter_child_nodes(statement) if isinstance(e, ast.expr)]
-        for access in (a for part in parts for a in query.accesses(part, array)):
-            if id(access) not in wanted:
-                continue
-            context = contexts.at(statement)
-            for index in query.indices(access):
-                if context.nonnegative(index) is False:
-                    raise ScheduleError(
-                        f"an index of {print_expression(access)} may be negative, which means a "
-                        "cell counted from the end",
-                        code="schedule.negative-index",
-                        span=edit.span(access),
-                        hints=["start the loop later, or put the access under a condition"],
-                    )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from astile.analysis import affine, intervals
 from astile.analysis.affine import Affine
 from astile.analysis.footprint import Access
 from astile.ir import nodes, query
 from astile.rewrites.result import Editor, conditions
-from astile.rewrites.staging import Tile
+from astile.rewrites.staging import Window
 
 #: Comparisons ``left op right`` as ``sign * (right - left) >= slack``.
 _ORDERS: dict[type[ast.cmpop], tuple[int, int]] = {
@@ -22,7 +23,7 @@ _ORDERS: dict[type[ast.cmpop], tuple[int, int]] = {
 
 
 def around(
-    edit: Editor, home: ast.For, tile: Tile, accesses: Sequence[Access], cell: Sequence[Affine]
+    edit: Editor, home: ast.For, moved: Window, accesses: Sequence[Access]
 ) -> list[ast.expr]:
     """Conditions that hold of every cell that is accessed inside a loop.
 
@@ -32,24 +33,23 @@ def around(
     Args:
         edit: the program that is edited.
         home: the loop.
-        tile: the tile for the accesses.
-        accesses: accesses of its array inside the loop, all of which are of the kind asked for.
-        cell: the cell that the conditions are wanted for.
+        moved: the window of the cells that the conditions are wanted for.
+        accesses: the accesses inside the loop that touch these cells.
     """
     hidden = {name for each in home.body for name in query.names_written(each)}
     found: list[ast.expr] = []
     tests = [dict(_gaps(edit, home, each)) for each in accesses]
     gaps = [list(each) for each in tests]
     outer = [[-gap for gap in each if not gap.names() & hidden] for each in gaps]
-    for bound in _shared(outer, tile):
+    for bound in _shared(outer, moved):
         found.append(next(nodes.clone(each[-bound]) for each in tests if -bound in each))
-    for axis, index in enumerate(cell):
+    for axis, index in enumerate(moved.cell):
         for sign in (-1, 1):
             every = [
                 _bounds(each, gap, axis, sign, hidden)
                 for each, gap in zip(accesses, gaps, strict=True)
             ]
-            for bound in _shared(every, tile):
+            for bound in _shared(every, moved):
                 side = bound * sign
                 if sign > 0:  # index >= bound
                     test = nodes.compare(side.expression(), ast.LtE, index.expression())
@@ -59,13 +59,13 @@ def around(
     return found
 
 
-def _shared(every: Sequence[Sequence[Affine]], tile: Tile) -> list[Affine]:
+def _shared(every: Sequence[Sequence[Affine]], moved: Window) -> list[Affine]:
     """The lower bounds that hold for every access: it has one that is as strict."""
     candidates = dict.fromkeys(bound for bounds in every for bound in bounds)
     return [
         bound
         for bound in candidates
-        if all(any(bound == own or tile.at_most(bound, own) for own in b) for b in every)
+        if all(any(bound == own or moved.tile.at_most(bound, own) for own in b) for b in every)
     ]
 
 
@@ -100,7 +100,7 @@ def _gaps(edit: Editor, home: ast.For, access: Access) -> Iterator[tuple[Affine,
         return
     parents = edit.place(inside).parents
     start = next(k for k, each in enumerate(parents) if each is home)
-    for child, parent in zip([*parents[start + 2 :], inside], parents[start + 1 :], strict=True):
+    for parent, child in pairwise([*parents[start + 1 :], inside]):
         if isinstance(parent, ast.If) and any(child is each for each in parent.body):
             for test in conditions(parent):
                 yield from _gap(test)

@@ -6,10 +6,15 @@ import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from astile.analysis import affine, footprint
+from astile.analysis import affine, footprint, isl
+from astile.analysis.accesses import NotModelled
 from astile.analysis.affine import Affine
+from astile.analysis.context import Contexts
 from astile.analysis.footprint import Access, AtMost, Side
+from astile.analysis.model import extract
 from astile.analysis.params import names_of
+from astile.analysis.reach import Inside
+from astile.analysis.statements import survey
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.printer import print_expression
@@ -28,6 +33,7 @@ class Tile:
         name: the small array.
         sides: the box, side by side, in terms of the loops around and including its home.
         shape: its extents.
+        names: variables for loops over its axes, ``A_0``, ``A_1``.
         made: the statement that allocates it.
         at_most: decides which of two forms at its home is the smaller one.
     """
@@ -36,6 +42,7 @@ class Tile:
     name: str
     sides: tuple[Side, ...]
     shape: tuple[ast.expr, ...]
+    names: tuple[str, ...]
     made: ast.stmt
     at_most: AtMost
 
@@ -85,7 +92,9 @@ def tile_of(
     dims = [nodes.clone(each) for each in shape]
     dtype = dtype_of(edit, array)
     made = nodes.call(word, [dims[0] if len(dims) == 1 else nodes.tuple_of(dims), dtype])
-    return Tile(array, name, tuple(sides), tuple(shape), nodes.assign(name, made), at_most)
+    names = tuple(edit.fresh_name(f"{array}_{axis}") for axis in range(len(sides)))
+    allocation = nodes.assign(name, made)
+    return Tile(array, name, tuple(sides), tuple(shape), names, allocation, at_most)
 
 
 def _extent(side: Side, scope: str, at_most: AtMost) -> ast.expr | None:
@@ -313,51 +322,160 @@ def _named_extents(edit: Editor, array: str) -> dict[int, str]:
 # --- copies -------------------------------------------------------------------------------------
 
 
-def copy_variables(edit: Editor, tile: Tile) -> list[str | None]:
-    """Fresh names for the loops of a copy, ``A_0``, ``A_1``; None for axes of one cell."""
-    return [
-        None if query.is_constant(each, 1) else edit.fresh_name(f"{tile.array}_{axis}")
-        for axis, each in enumerate(tile.shape)
-    ]
+@dataclass(frozen=True)
+class Window:
+    """The cells of a tile that a copy moves.
+
+    Args:
+        tile: the tile.
+        variables: a variable of the copy's loops for each axis, ``A_0``, ``A_1``; None for an axis
+            of one cell.
+        shape: how many cells there are along each axis.
+        inside: the indices of the tile for one cell.
+        cell: the indices of the array for it.
+    """
+
+    tile: Tile
+    variables: tuple[str | None, ...]
+    shape: tuple[ast.expr, ...]
+    inside: tuple[Affine, ...]
+    cell: tuple[Affine, ...]
 
 
-def cells_of(tile: Tile, variables: Sequence[str | None]) -> tuple[list[Affine], list[Affine]]:
-    """Indices of the tile and of the array for one cell, in terms of the copy's loops."""
-    inside = [affine.constant(0) if v is None else affine.variable(v) for v in variables]
-    return inside, [side.first + each for side, each in zip(tile.sides, inside, strict=True)]
+def window(tile: Tile, home: ast.For, accesses: Sequence[Access], scope: str) -> Window:
+    """The window of a tile around some of the accesses that it is for."""
+    hidden = {name for each in home.body for name in query.names_written(each)}
+    variables: list[str | None] = []
+    inside: list[Affine] = []
+    shape: list[ast.expr] = []
+    boxed = footprint.box(accesses, tile.at_most, hidden)
+    for axis, (own, whole) in enumerate(zip(boxed, tile.sides, strict=True)):
+        side = own or whole
+        extent = _extent(side, scope, tile.at_most)
+        if extent is None:
+            side, extent = whole, nodes.clone(tile.shape[axis])
+        is_one = query.is_constant(extent, 1)
+        variables.append(None if is_one else tile.names[axis])
+        name = variables[-1]
+        start = side.first - whole.first
+        inside.append(start if name is None else start + affine.variable(name))
+        shape.append(extent)
+    cell = [side.first + each for side, each in zip(tile.sides, inside, strict=True)]
+    return Window(tile, tuple(variables), tuple(shape), tuple(inside), tuple(cell))
 
 
-def copy_nest(
-    edit: Editor,
-    tile: Tile,
-    variables: Sequence[str | None],
-    conditions: Sequence[ast.expr],
-    *,
-    out: bool,
-) -> tuple[ast.stmt, list[ast.For]]:
-    """Loops that copy the box into the tile, or back; and the loops, outermost first."""
-    inside, there = cells_of(tile, variables)
+def copy_nest(edit: Editor, moved: Window, conditions: Sequence[ast.expr], *, out: bool) -> Copy:
+    """Loops that copy a window into the tile, or back.
+
+    Args:
+        edit: the program that is edited.
+        moved: the cells.
+        conditions: what is known of those cells that have to be copied.
+        out: whether to copy from the tile to the array.
+    """
     ends = [
-        (tile.name, [each.expression() for each in inside]),
-        (tile.array, [each.expression() for each in there]),
+        (moved.tile.name, [each.expression() for each in moved.inside]),
+        (moved.tile.array, [each.expression() for each in moved.cell]),
     ]
     (to, left), (of, right) = reversed(ends) if out else ends
-    made: ast.stmt = nodes.assign(nodes.subscript(to, left, store=True), nodes.subscript(of, right))
-    if conditions:
-        made = nodes.if_then(nodes.conjunction(list(conditions)), [made])
+    moving = nodes.assign(nodes.subscript(to, left, store=True), nodes.subscript(of, right))
+    edges = _inside_array(edit, moved)
+    guard = nodes.if_then(nodes.conjunction([*conditions, *edges]), [moving])
+    made: ast.stmt = guard
     loops: list[ast.For] = []
-    for variable, extent in reversed(list(zip(variables, tile.shape, strict=True))):
+    for variable, extent in reversed(list(zip(moved.variables, moved.shape, strict=True))):
         if variable is not None:
             iterator = range_call(nodes.const(0), extent)
             made = edit.new_loop(variable, iterator, [made])
             loops.insert(0, made)
-    return made, loops
+    return Copy(moved, made, loops, guard, [*conditions], edges)
 
 
-def inside_array(edit: Editor, tile: Tile, cell: Sequence[Affine]) -> list[ast.expr]:
+@dataclass(frozen=True)
+class Copy:
+    """Loops that copy a window.
+
+    Args:
+        moved: the window.
+        nest: the outermost statement.
+        loops: its loops, outermost first.
+        guard: the condition around the statement that copies a cell.
+        known: conditions of the guard that all wanted cells meet.
+        edges: conditions of the guard that keep the cell inside the array.
+    """
+
+    moved: Window
+    nest: ast.stmt
+    loops: list[ast.For]
+    guard: ast.If
+    known: list[ast.expr]
+    edges: list[ast.expr]
+
+    def drop_edges(self, edit: Editor) -> None:
+        """Leave out conditions that follow from the others wherever the program can be called.
+
+        To be called when the copy stands in its place.
+        """
+        place = survey(edit.program).place(self.guard)
+        if place is None:
+            return
+        inside = Inside(edit.before, self.moved.tile.array)
+        kept = list(self.edges)
+        for each in self.edges:
+            others = [other for other in kept if other is not each]
+            if inside.implies(place, [*self.known, *others], each):
+                kept = others
+        self.guard.test = nodes.conjunction([*self.known, *kept])
+
+
+def _inside_array(edit: Editor, moved: Window) -> list[ast.expr]:
     """Conditions under which a cell is one of the array; the needless ones are dropped later."""
     conditions: list[ast.expr] = []
-    for index, extent in zip(cell, extents_of(edit, tile.array, len(cell)), strict=True):
+    extents = extents_of(edit, moved.tile.array, len(moved.cell))
+    for index, extent in zip(moved.cell, extents, strict=True):
         conditions.append(nodes.compare(nodes.const(0), ast.LtE, index.expression()))
         conditions.append(nodes.compare(index.expression(), ast.Lt, extent))
     return conditions
+
+
+def check_signs(edit: Editor, array: str, home: ast.For, accesses: Sequence[Access]) -> None:
+    """Refuse an index that is negative at times: it means a cell far from its neighbours.
+
+    Raises:
+        ScheduleError: showing the access.
+    """
+    wanted = {id(each.node) for each in accesses}
+    contexts = Contexts(edit.program)
+    for statement in (each for body in home.body for each in query.statements(body)):
+        parts: list[ast.AST] = [statement]
+        if query.bodies(statement):
+            parts = [e for e in ast.iter_child_nodes(statement) if isinstance(e, ast.expr)]
+        found = [a for part in parts for a in query.accesses(part, array) if id(a) in wanted]
+        for access in found:
+            context = contexts.at(statement)
+            if any(context.nonnegative(each) is False for each in query.indices(access)):
+                raise ScheduleError(
+                    f"an index of {print_expression(access)} may be negative, which means a "
+                    "cell counted from the end",
+                    code="schedule.negative-index",
+                    span=edit.span(access),
+                    hints=["start the loop later, or put the access under a condition"],
+                )
+
+
+def is_read_unwritten(edit: Editor, made: ast.stmt) -> bool:
+    """Whether a cell of an array may be read before anything is stored there.
+
+    Args:
+        edit: the program that is edited.
+        made: the statement that allocates the array.
+    """
+    try:
+        model = extract(edit.program)
+        [allocation] = [each for each in model.statements if each.leaf.node is made]
+        writes = [allocation.instance(allocation.writes[0])]
+        found = isl.flow(model.sinks, model.sources, model.schedule).get_must_dependence()
+        own = found.intersect_domain(model.session.union_set(model.parameters, writes))
+        return not own.is_empty()
+    except (NotModelled, isl.Error):
+        return True

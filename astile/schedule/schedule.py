@@ -40,6 +40,7 @@ PRIMITIVES = (
     "set_scope",
     "expand",
     "cache_read",
+    "cache_write",
     "bind",
     "parallel",
     "vectorize",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from astile.ir.program import Program
 from astile.rewrites.cache_read import cache_read
+from astile.rewrites.cache_write import cache_write
 from astile.rewrites.expand import expand
 from astile.rewrites.result import Rewritten
 from astile.rewrites.set_scope import set_scope
@@ -46,3 +47,13 @@ class StorageMethods(Steps):
             return cache_read(program, array, scope, self._loop(at), only)
 
         return self._apply(call, unsafe, rewrite)
+
+    def cache_write(
+        self, array: str, scope: str, at: LoopLike, *, unsafe: bool = False
+    ) -> tuple[Loop, ...]:
+        """Keep what an iteration writes in a tile; see `astile.rewrites.cache_write`.
+
+        Returns the loops of the copies, in and out.
+        """
+        call = self._call("cache_write", array, scope, at=at)
+        return self._apply(call, unsafe, lambda p: cache_write(p, array, scope, self._loop(at)))

@@ -20,7 +20,7 @@ def matmul(A, B, C):
                 B_shared = shared.empty((8, 16), B.dtype)
                 for B_0 in range(8):
                     for B_1 in range(16):
-                        if k_0 * 8 + B_0 < B.shape[0] and j_0 * 16 + B_1 < N:
+                        if k_0 * 8 + B_0 < K and j_0 * 16 + B_1 < N:
                             B_shared[B_0, B_1] = B[k_0 * 8 + B_0, j_0 * 16 + B_1]
                 for i_1 in range(16):
                     if i_0 * 16 + i_1 < M:
