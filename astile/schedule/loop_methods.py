@@ -13,6 +13,7 @@ from astile.rewrites.reorder import reorder
 from astile.rewrites.reverse import reverse
 from astile.rewrites.shift import shift
 from astile.rewrites.skew import skew
+from astile.rewrites.specialize import specialize
 from astile.rewrites.split import split
 from astile.rewrites.unroll import unroll
 from astile.schedule import compose
@@ -111,3 +112,14 @@ class LoopMethods(Steps):
         """Run a loop from its last iteration to its first; see `astile.rewrites.reverse`."""
         call = self._call("reverse", loop)
         return self._apply(call, unsafe, lambda p: reverse(p, self._loop(loop)))
+
+    def specialize(
+        self, condition: str, loop: LoopLike | None = None, *, unsafe: bool = False
+    ) -> tuple[Loop, ...]:
+        """Run a version of its own for some sizes; see `astile.rewrites.specialize`."""
+        call = self._call("specialize", condition, loop=loop)
+        return self._apply(
+            call,
+            unsafe,
+            lambda p: specialize(p, condition, None if loop is None else self._loop(loop)),
+        )

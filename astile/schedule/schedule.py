@@ -18,6 +18,7 @@ from astile.schedule.interleaving_methods import InterleavingMethods
 from astile.schedule.loop_methods import LoopMethods
 from astile.schedule.outline import outline
 from astile.schedule.prover import check_finished
+from astile.schedule.reduction_methods import ReductionMethods
 from astile.schedule.select import Loop
 from astile.schedule.step import unified_diff
 from astile.schedule.storage_methods import StorageMethods
@@ -35,12 +36,14 @@ PRIMITIVES = (
     "shift",
     "skew",
     "reverse",
+    "specialize",
     "compute_at",
     "reverse_compute_at",
     "set_scope",
     "expand",
     "cache_read",
     "cache_write",
+    "decompose_reduction",
     "bind",
     "parallel",
     "vectorize",
@@ -51,7 +54,7 @@ StageLike = Stage | Loop | str
 Target = Literal["auto", "cpu", "cuda", "python", "emulate"]
 
 
-class Schedule(LoopMethods, InterleavingMethods, StorageMethods, HardwareMethods):
+class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethods, HardwareMethods):
     """A program and the steps that made it from the user's function.
 
     Args:

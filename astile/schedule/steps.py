@@ -83,7 +83,7 @@ class Steps:
     def _call(self, primitive: str, *arguments: object, **options: object) -> Call:
         """The call with loops and stages as names, and options that are not the default."""
         defaults = {"names": None, "tail": "guard", "factor": None, "index": -1, "stage": None}
-        defaults |= {"first": 0, "last": 0}
+        defaults |= {"loop": None, "first": 0, "last": 0}
         given = {
             key: self._named(value)
             for key, value in options.items()
