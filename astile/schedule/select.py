@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from astile.diagnostics import did_you_mean
@@ -11,6 +11,7 @@ from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.ir.stages import Stage, stages
+from astile.rewrites.decompose_reduction import reads_itself
 
 #: Wherever a loop or a stage is asked for: a handle, or a name.
 LoopLike = "Loop | str"
@@ -213,6 +214,9 @@ def find_stage(program: Program, wanted: Stage | str) -> Stage:
     exact = [each for each in every if each.name == name]
     if exact:
         return exact[0]
+    part = _part_of_reduction(program, every, str(name))
+    if part is not None:
+        return part
     same_array = [each.name for each in every if each.array == name]
     if same_array:
         raise ScheduleError(
@@ -225,6 +229,21 @@ def find_stage(program: Program, wanted: Stage | str) -> Stage:
     hints = [near] if near else []
     hints.append("stages here: " + (", ".join(names) or "none"))
     raise ScheduleError(f"no stage named {name!r}", code="schedule.no-such-stage", hints=hints)
+
+
+def _part_of_reduction(program: Program, every: Sequence[Stage], name: str) -> Stage | None:
+    """The stage that ``C_init`` or ``C_update`` means: what initialises or updates `C`."""
+    array, _, role = name.rpartition("_")
+    if role not in ("init", "update"):
+        return None
+    statements = list(query.statements(program.function))
+    found = [
+        each
+        for each in every
+        if each.array == array
+        and {reads_itself(statements[k], array) for k in each.positions} == {role == "update"}
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def stage_or_loop(program: Program, wanted: Stage | Loop | str) -> Stage:

@@ -1,0 +1,23 @@
+"""Primitives that change reductions, as methods of `Schedule`."""
+
+from __future__ import annotations
+
+from astile.rewrites.decompose_reduction import decompose_reduction
+from astile.schedule.select import Loop
+from astile.schedule.steps import LoopLike, StageLike, Steps
+
+
+class ReductionMethods(Steps):
+    """Primitives that change reductions, as methods of `Schedule`."""
+
+    def decompose_reduction(
+        self, stage: StageLike, loop: LoopLike, *, unsafe: bool = False
+    ) -> tuple[Loop, ...]:
+        """Initialise a reduction in a nest of its own; see the rewrite of this name.
+
+        Returns the loops of the new nest.
+        """
+        call = self._call("decompose_reduction", stage, loop)
+        return self._apply(
+            call, unsafe, lambda p: decompose_reduction(p, self._stage(stage), self._loop(loop))
+        )
