@@ -1,0 +1,136 @@
+"""Every form of a program on every target that runs here, against the plain function."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from astile.errors import AstileError
+from astile.kernel import Kernel
+from tests.cases.forms import TAILS, Subject, split_all
+from tests.cases.values import difference, run
+
+TARGETS = ("python", "cpu", "emulate")
+#: Factor and what is added to it; None stands for the number of iterations.
+FACTORS: tuple[tuple[int | None, int], ...] = ((1, 0), (2, 0), (3, 0), (None, 0), (None, 1))
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one form of a program gave on one target.
+
+    Args:
+        program: its name.
+        form: ``"bare"``, ``"split 2 cut"`` or the text of a claim.
+        target: where it ran.
+        result: ``ok``, ``refused``, ``wrong`` or ``crashed``.
+        message: first line of the refusal, or what differs.
+        seconds: how long it took, compilation included.
+    """
+
+    program: str
+    form: str
+    target: str
+    result: str
+    message: str
+    seconds: float
+
+
+def judged(
+    subject: Subject,
+    form: str,
+    target: str,
+    make: Any,
+    *,
+    bitwise: bool,
+    sizes: Sequence[int] | None = None,
+    seeds: Sequence[int] = (0, 1),
+) -> Run:
+    """Run a kernel at several sizes.
+
+    Args:
+        subject: the program.
+        form: a word for what is run.
+        target: where it runs.
+        make: gives the kernel.
+        bitwise: whether every bit has to agree with the plain function.
+        sizes: positions in the program's sizes; all of them by default.
+        seeds: of the arguments.
+    """
+    began = time.perf_counter()
+    try:
+        kernel = make()
+        found = _first_difference(subject, kernel, bitwise, sizes, seeds)
+        result, message = ("ok", "") if found is None else ("wrong", found)
+    except AstileError as error:
+        result, message = "refused", str(error).splitlines()[0]
+    except Exception as error:
+        result, message = "crashed", f"{type(error).__name__}: {error}"
+    return Run(subject.name, form, target, result, message, time.perf_counter() - began)
+
+
+def _first_difference(
+    subject: Subject,
+    kernel: Kernel[..., Any],
+    bitwise: bool,
+    sizes: Sequence[int] | None,
+    seeds: Sequence[int],
+) -> str | None:
+    for size in range(len(subject.sizes)) if sizes is None else sizes:
+        for seed in seeds:
+            args, wanted = subject.plain(size, seed)
+            got = run(kernel, args, subject.parameters)
+            where = difference(wanted, got, bitwise=bitwise, ignored=subject.scratch)
+            if where is not None:
+                return f"{where} at size {subject.sizes[size]}, seed {seed}"
+    return None
+
+
+def _extent(subject: Subject, target: str) -> dict[str, Any]:
+    """Sizes and seeds: fewer of them in the emulator, which is slow."""
+    if target != "emulate":
+        return {}
+    return {"sizes": range(min(3, len(subject.sizes))), "seeds": (1,)}
+
+
+def bare(subject: Subject, targets: Sequence[str] = TARGETS) -> Iterator[Run]:
+    """The program under ``@tile``, without a schedule."""
+    for target in targets:
+        yield judged(
+            subject,
+            "bare",
+            target,
+            lambda target=target: subject.bare(target),
+            bitwise=False,
+            **_extent(subject, target),
+        )
+
+
+def splits(
+    subject: Subject,
+    targets: Sequence[str] = TARGETS,
+    factors: Sequence[tuple[int | None, int]] = FACTORS,
+    tails: Sequence[str] = TAILS,
+) -> Iterator[Run]:
+    """Every loop of the program split by each factor, with each tail."""
+    for factor, extra in factors:
+        for tail in tails:
+            made = split_all(subject, factor, extra, tail)
+            words = f"{factor or ('n' if not extra else f'n+{extra}')} {tail}"
+            total = made.done + len(made.refused)
+            form = f"split {words} ({made.done} of {total} loops)"
+            if not made.done:
+                reason = made.refused[0] if made.refused else "no counted loop"
+                yield Run(subject.name, form, "all", "refused", reason, 0.0)
+                continue
+            for target in targets:
+                yield judged(
+                    subject,
+                    form,
+                    target,
+                    lambda made=made, target=target: Kernel.of_schedule(made.schedule, target),
+                    bitwise=target == "python",
+                    **_extent(subject, target),
+                )
