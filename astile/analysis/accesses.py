@@ -133,9 +133,35 @@ class _Collector:
         self.scalars: dict[str, None] = {}
         self.acts = self.leaves = False
         self.always = self.sure = leaf.is_simple
+        self.only = {} if leaf.is_simple else self._only_cells()
+        self.filled: dict[str, str] = {}
+
+    def _only_cells(self) -> dict[str, tuple[Quasi | None, ...]]:
+        """Arrays of which a compound statement writes one known cell and no other."""
+        found: dict[str, tuple[Quasi | None, ...] | None] = {}
+        for node in ast.walk(self.leaf.node):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                found[node.id] = None
+            elif isinstance(node, ast.Call) and not self.calls.is_pure(node):
+                found.update(dict.fromkeys(query.names(node)))
+            elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+                base = query.base_name(node)
+                if base in self.names.ranks:
+                    assert base is not None
+                    cell = self.cell(base, query.indices(node))
+                    if found.setdefault(base, cell) != cell:
+                        found[base] = None
+        return {
+            array: cell
+            for array, cell in found.items()
+            if cell is not None and all(each is not None for each in cell)
+        }
 
     def run(self) -> Accesses:
         after = self.statement(self.leaf.node, frozenset())
+        for array, slot in self.filled.items():
+            if after is None or f"{array}[]" not in after:
+                self.kept.append(Access(f"o{slot[1:]}", array, self.only[array]))
         for name in self.scalars:
             definite = after is not None and name in after
             self.writes.append(Access(f"w_{name}", name, ()))
@@ -159,6 +185,7 @@ class _Collector:
         match node:
             case ast.Assign(targets=targets, value=value):
                 self.value(value, done)
+                _check_order(targets)
                 for target in targets:
                     done = self.target(target, value, done)
             case ast.AnnAssign(target=target, value=ast.expr() as value):
@@ -257,13 +284,15 @@ class _Collector:
                     self._written(target, name, ())
                 else:
                     self.scalars[name] = None
-                    self.slots[id(target)] = (f"w_{name}",)
+                    self._add_slot(target, f"w_{name}")
                 return done | {name}
             case ast.Subscript() if (base := query.base_name(target)) in self.names.ranks:
                 assert base is not None
                 if not updated:
                     self.index(target, done)
                 indices = self.cell(base, query.indices(target))
+                if base in self.only:
+                    return done | {self._filled(target, base, indices)}
                 self._written(target, base, indices)
                 return done
         raise NotModelled("an assignment to something that is no name and no cell", target)
@@ -285,6 +314,14 @@ class _Collector:
         self._add_slot(target, slot)
         if not self.always or not access.is_exact:
             self.kept.append(replace(access, slot=f"o{slot[1:]}", node=None))
+
+    def _filled(self, target: ast.expr, array: str, indices: tuple[Quasi | None, ...]) -> str:
+        """A write of the only cell of an array that a compound statement writes."""
+        slot = self.filled.setdefault(array, f"w{len(self.writes)}")
+        if all(each.slot != slot for each in self.writes):
+            self.writes.append(Access(slot, array, indices, target, sure=False))
+        self._add_slot(target, slot)
+        return f"{array}[]"
 
     # --- reads ----------------------------------------------------------------------------------
 
@@ -354,7 +391,11 @@ class _Collector:
             base = query.base_name(node)
             if base is None or base not in self.names.ranks:
                 raise NotModelled(f"a part of {base}, which is no array of the function", node)
-            self._read(node, base, self.cell(base, query.indices(node)))
+            cell = self.cell(base, query.indices(node))
+            if f"{base}[]" in done and cell == self.only[base]:
+                self._add_slot(node, f"i{self.filled[base]}")  # its own value, just written
+                return
+            self._read(node, base, cell)
         else:
             raise NotModelled("a change of something that is no name and no cell", node)
 
@@ -399,6 +440,23 @@ class _Collector:
     def _asks_types(self, node: ast.Call) -> bool:
         """Whether a call looks at the types of its arguments only, not at their cells."""
         return self.calls.path(node.func) == "numpy.result_type"
+
+
+def _check_order(targets: Sequence[ast.expr]) -> None:
+    """``i, A[i] = ...`` finds its second place with the new ``i``, which the model does not."""
+    flat = [
+        each
+        for target in targets
+        for each in (target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target])
+    ]
+    written: set[str] = set()
+    for each in flat:
+        if isinstance(each, ast.Subscript):
+            if any(query.names(index) & written for index in query.indices(each)):
+                raise NotModelled("an index that the same statement changes", each)
+            written |= {query.base_name(each) or ""}
+        else:
+            written |= query.names(each)
 
 
 def _is_axis_changing(index: ast.expr) -> bool:

@@ -21,7 +21,7 @@ _COMPARISONS: Mapping[type[ast.cmpop], str] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Quasi:
     """A quasi-affine integer: ``constant + sum(coefficient * atom)``.
 
@@ -47,6 +47,14 @@ class Quasi:
         if self.constant or not parts:
             parts.append(str(self.constant))
         return "(" + " + ".join(parts) + ")"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Quasi):
+            return NotImplemented
+        return self.constant == other.constant and self.terms == other.terms
+
+    def __hash__(self) -> int:
+        return hash((self.constant, frozenset(self.terms.items())))
 
     def plus(self, other: Quasi, factor: int = 1) -> Quasi:
         """``self + factor * other``."""

@@ -29,6 +29,7 @@ from astile.analysis.model import Model, extract
 from astile.analysis.params import extent_name, readable
 from astile.analysis.reach import Reach
 from astile.analysis.reductions import come_once, contributions, foreign_reads, updates_of
+from astile.analysis.unfold import unfolded
 from astile.analysis.value_types import find_cast
 from astile.analysis.verdicts import Proved, Refuted, Unknown, Verdict
 from astile.analysis.witness import Explorer, statement_witness
@@ -126,6 +127,7 @@ class Checker:
         problem = _other_interface(self.original, new)
         if problem is not None:
             return Unknown(problem)
+        new = unfolded(new, [each.leaf.node for each in model.statements])
         other = extract(new, session=self.session, original=model)
         hints = hints_of(other, model)
         if hints.problem is not None:

@@ -7,10 +7,11 @@ and the order of everything are compared, and integers that are used as values a
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from astile.analysis import affine_sets
-from astile.analysis.affine_sets import Quasi, Scope
+from astile.analysis.affine_sets import Quasi, Scope, substituted
 from astile.analysis.model import Statement
 from astile.ir import query
 
@@ -58,6 +59,50 @@ def match(original: Statement, new: Statement) -> Match:
     if slots[0] != slots[1]:
         raise Different("they take part in different things", new.leaf.node)
     return walker.found
+
+
+def check_inside(original: Statement, new: Statement, values: Mapping[str, Quasi]) -> None:
+    """Check that cells meet inside a compound statement as they do in the original.
+
+    The flow sees what a compound statement reads at its begin only. Inside, two accesses are to
+    one cell if and only if they are so in the original: that is certain when all accesses to an
+    array that is written are to the same cell, or where they were.
+
+    Args:
+        original: the original statement.
+        new: the statement that stands for it.
+        values: what the original's loop variables are.
+
+    Raises:
+        Different: when cells may meet otherwise.
+    """
+    if original.leaf.is_simple:
+        return
+    now = {each.slot: each for each in (*new.reads, *new.writes)}
+    pairs: list[tuple[Cell, Cell]] = []
+    written: tuple[set[str], set[str]] = set(), set()
+    for before in (*original.reads, *original.writes):
+        after = now.get(before.slot)
+        if after is None or before.slot[1:2] == "E":
+            continue
+        indices = tuple(None if e is None else substituted(e, values) for e in before.indices)
+        pairs.append(((before.array, indices), (after.array, after.indices)))
+        if before.slot[0] == "w":
+            written[0].add(before.array)
+            written[1].add(after.array)
+    for side in (0, 1):
+        for array in written[side]:
+            some = [pair for pair in pairs if pair[side][0] == array]
+            cells = [{pair[k] for pair in some} for k in (0, 1)]
+            one = all(len(each) == 1 and None not in next(iter(each))[1] for each in cells)
+            if not one and any(first != second for first, second in some):
+                raise Different(
+                    f"only a part of the accesses to {array} is redirected", new.leaf.node
+                )
+
+
+#: An array and the indices of one of its cells.
+Cell = tuple[str, tuple[Quasi | None, ...]]
 
 
 class _Walker:
@@ -114,7 +159,8 @@ class _Walker:
 
     def _access(self, first: ast.expr, second: ast.expr, slots: tuple[str, ...]) -> None:
         """Cells that are known are left to the flow; of others the text must be the same."""
-        known = [all(cells[slot].is_exact for slot in slots) for cells in self.cells]
+        outer = [slot for slot in slots if slot[0] != "i"]  # others are inside the statement
+        known = [all(cells[slot].is_exact for slot in outer) for cells in self.cells]
         if all(known):
             return
         if any(known) or query.base_name(first) != query.base_name(second):
