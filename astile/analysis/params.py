@@ -52,7 +52,8 @@ def names_of(program: Program, original: Names | None = None) -> Names:
         for name in original.array_arguments:
             ranks[name] = max(ranks.get(name, 0), original.ranks[name])
     integers = _integers(function, set(arguments) - set(ranks), set(local) - set(ranks))
-    return Names(arguments, frozenset(integers), ranks, local)
+    known = (program.integers & set(arguments)) - set(ranks)
+    return Names(arguments, frozenset(integers) | known, ranks, local)
 
 
 def first_scope(program: Program, names: Names) -> Scope:

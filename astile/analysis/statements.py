@@ -118,10 +118,11 @@ def leaves(program: Program) -> tuple[Leaf, ...]:
 def with_origins(program: Program) -> Program:
     """The same program, each leaf saying that it stands for itself."""
     new = program.cloned()
-    for leaf in leaves(new):
+    found = survey(new)
+    for leaf in found.leaves:
         iteration = tuple(nodes.name(each) for each in leaf.variables)
         nodes.set_origin(leaf.node, Origin(leaf.number, iteration))
-    return new
+    return replace(new, integers=found.names.integers)
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,8 @@ class Program:
         scratch: array arguments whose contents after the call nobody reads.
         next_loop: the next free loop identity.
         gone: identity of a loop that is no more -> what became of it, for messages.
+        integers: arguments that are integers, as the user's function shows by what it does with
+            them; rewrites may leave none of these places.
     """
 
     function: ast.FunctionDef
@@ -44,6 +46,7 @@ class Program:
     scratch: frozenset[str] = frozenset()
     next_loop: int = 0
     gone: Mapping[int, str] = field(default_factory=dict)
+    integers: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
