@@ -27,11 +27,12 @@ from astile.analysis.flows import (
 from astile.analysis.matching import Different, check_inside, match
 from astile.analysis.model import Model, extract
 from astile.analysis.params import extent_name, readable
+from astile.analysis.partials import merges_of, passed_on
 from astile.analysis.reach import Reach
 from astile.analysis.reductions import come_once, contributions, foreign_reads, updates_of
 from astile.analysis.unfold import unfolded
 from astile.analysis.value_types import find_cast
-from astile.analysis.verdicts import Proved, Refuted, Unknown, Verdict
+from astile.analysis.verdicts import Proved, Refuted, Unknown, Verdict, Witness
 from astile.analysis.witness import Explorer, statement_witness
 from astile.ir.printer import print_expression
 from astile.ir.program import Program
@@ -193,7 +194,9 @@ class Checker:
         model = self.model()
         reads = hints.reads.intersect_domain(other.sinks.domain())
         if not reads.range().is_subset(model.sinks.domain()):
-            return Unknown("an iteration runs that the original does not have")
+            more = reads.subtract_range(model.sinks.domain())
+            one = Explorer(model, other, hints, flow, found).extra(more)
+            return Refuted(one) if one else Unknown("an iteration runs that should not run")
         if not final_reads(model).intersect_params(other.sizes).is_subset(reads.range()):
             return Unknown("an output of the original is not one of the new program")
         values = found.values.intersect_range(reads.domain())
@@ -214,11 +217,30 @@ class Checker:
             self.session.tick()
             explorer = Explorer(model, other, hints, flow, found)
             witness = explorer.witness(expected, values)
-            return Unknown("the values differ") if witness is None else Refuted(witness)
+            if witness is None:
+                return Unknown("the values differ")
+            return self._uncertain(witness) or Refuted(witness)
         # nobody may look at the value, but Python raises where there is none
         if not found.undefined.intersect(scalar_reads(other)).is_subset(garbage):
             return Unknown("a scalar may be read before it has a value")
         return self._proved(kind)
+
+    def _uncertain(self, witness: Witness) -> Unknown | None:
+        """The access of a witness that may be of other cells, for which it need not happen."""
+        model = self.model()
+        for instance in (witness.first, witness.second):
+            if instance is None or instance.number < 0:
+                continue
+            statement = model.statements[instance.number]
+            for access in (*statement.reads, *statement.writes):
+                if access.array == witness.array and not access.is_exact:
+                    node = access.node or statement.leaf.node
+                    text = print_expression(node) if isinstance(node, ast.expr) else access.array
+                    return Unknown(
+                        f"{text} may be any cell of {access.array}, so its order has to stay",
+                        instance.span,
+                    )
+        return None
 
     def _same_contributions(self, other: Model, hints: Hints, reads: isl.UnionMap) -> bool:
         """Whether reductions get the same contributions, in whatever order."""
@@ -237,15 +259,18 @@ class Checker:
         # an update of which some copy is none would be hidden in one program only
         updates = {name: each for name, each in updates.items() if name not in standing}
         changed = {name: each for name, each in changed.items() if sources[name].name in updates}
+        merges = merges_of(updates_of(other))
         if not updates:
             return False
         before = contributions(model, updates, None)
-        after = contributions(other, changed, hints)
+        joining = {name: each.update for name, each in merges.items()}
+        after = contributions(other, {**changed, **joining}, hints)
         self.session.tick()
-        if not come_once(after.values, hints, changed):
+        found = passed_on(after, merges, changed, other)
+        if found is None or not come_once(found, hints, changed):
             return False
-        hinted = after.values.apply_domain(hints.writes)
-        kept = after.values.subtract_domain(hints.writes.domain())
+        hinted = found.apply_domain(hints.writes)
+        kept = found.subtract_domain(hints.writes.domain())
         reads = reads.intersect_range(foreign_reads(model, updates))
         values = kept.union(hinted).intersect_range(reads.domain())
         values = values.subtract_range(reads.intersect_range(before.undefined).domain())

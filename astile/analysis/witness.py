@@ -70,6 +70,22 @@ class Explorer:
         got = self._preimage(values, read)
         return self._classify(read, there, wanted, got)
 
+    def extra(self, reads: isl.UnionMap) -> Witness | None:
+        """A witness for iterations that the original does not have.
+
+        Args:
+            reads: read of the new program -> read that the original does not have.
+        """
+        found = self._smallest(reads)
+        if found is None:
+            return None
+        self.sizes, _, there = found
+        more = self.instance(there)
+        if more is None or more.number < 0:
+            return None
+        writes = self.original.statements[more.number].writes
+        return self._make("extra", writes[0].array if writes else "", (), more, None)
+
     # --- points ---------------------------------------------------------------------------------
 
     def _smallest(self, relation: isl.UnionMap) -> tuple[dict[str, int], Point, Point] | None:
@@ -246,6 +262,8 @@ def _message(
             return f"{head}the first of the two writes would be the last{tail}"
         case "missing":
             return f"{first} writes {where} for {second}; after this step it does not run{tail}"
+        case "extra":
+            return f"{first} would run, which does not run in the function as it is written"
         case "flow" if first is None:
             return f"{second} would no longer read {where} as it was at the call"
         case "flow":
