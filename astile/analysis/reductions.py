@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from astile.analysis import isl
-from astile.analysis.accesses import Access
 from astile.analysis.flows import Hints, seen_through
 from astile.analysis.model import UNDEFINED, Model, Statement
 from astile.ir import nodes, query
@@ -26,7 +25,7 @@ _FAMILIES: dict[type[ast.operator], str] = {
     ast.BitXor: "bitwise exclusive or",
 }
 #: Families in which a contribution may come twice.
-_IDEMPOTENT = ("min", "max", "bitwise and", "bitwise or")
+IDEMPOTENT = ("min", "max", "bitwise and", "bitwise or")
 
 
 @dataclass(frozen=True)
@@ -46,6 +45,13 @@ class Update:
     array: str
     own: tuple[str, ...]
     write: str
+
+    @property
+    def instance(self) -> str:
+        """The isl tuple of its write."""
+        return self.statement.instance(
+            next(each for each in self.statement.writes if each.slot == self.write)
+        )
 
 
 def updates_of(model: Model) -> dict[str, Update]:
@@ -186,7 +192,7 @@ def contributions(model: Model, updates: dict[str, Update], hints: Hints | None)
         hints: for a new program, what its copies are; writes are not mapped by them.
     """
     session = model.session
-    added = [update.statement.instance(_access(update)) for update in updates.values()]
+    added = [update.instance for update in updates.values()]
     added_set = session.union_set((), added)
     sinks = model.sinks.intersect_domain(foreign_reads(model, updates))
     may = model.sources.intersect_domain(added_set)
@@ -224,17 +230,9 @@ def come_once(values: isl.UnionMap, hints: Hints, updates: dict[str, Update]) ->
         hints: what its writes stand for.
         updates: the updates of the new program.
     """
-    counted = [
-        update.statement.instance(_access(update))
-        for update in updates.values()
-        if update.family not in _IDEMPOTENT
-    ]
+    counted = [update.instance for update in updates.values() if update.family not in IDEMPOTENT]
     if not counted:
         return True
     some = values.intersect_domain(hints.session.union_set((), counted)).reverse()
     originals = some.range_map().apply_range(hints.writes)
     return bool(some.domain_map().range_product(originals).is_injective())
-
-
-def _access(update: Update) -> Access:
-    return next(each for each in update.statement.writes if each.slot == update.write)

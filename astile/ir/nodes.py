@@ -269,6 +269,12 @@ def assign(to: ast.expr | str, value: ast.expr) -> ast.Assign:
     return ast.Assign([written], value)
 
 
+def update(to: ast.expr, operator: type[ast.operator], value: ast.expr) -> ast.AugAssign:
+    """``to += value``, or with another operator."""
+    assert isinstance(to, (ast.Name, ast.Attribute, ast.Subscript))
+    return ast.AugAssign(to, operator(), value)
+
+
 def for_loop(
     variable: ast.expr | str,
     iterator: ast.expr,

@@ -80,7 +80,7 @@ def expand_scalars(
         over = [each for each in loops if edit.header(each).variable in variables]
         if not over:
             continue
-        dtype = _dtype(edit, scalar, parts)
+        dtype = dtype_of_scalar(edit, scalar, parts)
         array = edit.fresh_name(f"{scalar}_tile")
         shape = [_extent(edit, scalar, loops, each).expression() for each in over]
         literal = all(query.integer(each) is not None for each in shape)
@@ -156,7 +156,7 @@ class _Cells(ast.NodeTransformer):
         return nodes.copy_place(node, made)
 
 
-def _dtype(edit: Editor, scalar: str, parts: Sequence[ast.stmt]) -> ast.expr:
+def dtype_of_scalar(edit: Editor, scalar: str, parts: Sequence[ast.stmt]) -> ast.expr:
     """The type that the scalar has in plain Python, as an expression over array types.
 
     NumPy's promotion decides, with Python's own numbers weak: ``np.result_type(0.0, x)``.

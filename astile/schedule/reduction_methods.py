@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from astile.rewrites.decompose_reduction import decompose_reduction
+from astile.rewrites.rfactor import rfactor
 from astile.schedule.select import Loop
 from astile.schedule.steps import LoopLike, StageLike, Steps
 
@@ -21,3 +22,13 @@ class ReductionMethods(Steps):
         return self._apply(
             call, unsafe, lambda p: decompose_reduction(p, self._stage(stage), self._loop(loop))
         )
+
+    def rfactor(
+        self, stage: StageLike, loop: LoopLike, *, unsafe: bool = False
+    ) -> tuple[Loop, ...]:
+        """Reduce in parts, one for each iteration of a loop; see `astile.rewrites.rfactor`.
+
+        Returns the loops that start the parts and those that join them.
+        """
+        call = self._call("rfactor", stage, loop)
+        return self._apply(call, unsafe, lambda p: rfactor(p, self._stage(stage), self._loop(loop)))

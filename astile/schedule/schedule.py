@@ -44,6 +44,7 @@ PRIMITIVES = (
     "cache_read",
     "cache_write",
     "decompose_reduction",
+    "rfactor",
     "bind",
     "parallel",
     "vectorize",

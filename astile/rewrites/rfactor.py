@@ -1,0 +1,351 @@
+"""`rfactor`: a reduction in parts, one for each iteration of a loop, and then over the parts."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from astile.analysis import affine, intervals
+from astile.analysis.accesses import NotModelled
+from astile.analysis.affine import Affine
+from astile.analysis.model import extract
+from astile.analysis.reductions import IDEMPOTENT, update_of
+from astile.errors import ScheduleError
+from astile.ir import nodes, query
+from astile.ir.program import Program
+from astile.ir.stages import Stage
+from astile.rewrites import staging
+from astile.rewrites.expand import dtype_of_scalar
+from astile.rewrites.result import Editor, Rewritten, conditions, is_guard, named, range_call
+from astile.rewrites.split import at_least_0, trip_count
+
+#: Family of a reduction -> what a part starts with and what joins it; None where that is a call.
+_NEUTRAL = {"sum": 0, "product": 1, "bitwise exclusive or": 0}
+_JOINS: dict[str, type[ast.operator]] = {
+    "sum": ast.Add,
+    "product": ast.Mult,
+    "bitwise and": ast.BitAnd,
+    "bitwise or": ast.BitOr,
+    "bitwise exclusive or": ast.BitXor,
+}
+
+
+def rfactor(program: Program, stage: Stage, loop: int) -> Rewritten:
+    """Reduce each iteration of a loop into a part of its own, then reduce the parts.
+
+    The parts are a new array with one axis more. They start with what changes nothing (0 for a
+    sum, 1 for a product; for a minimum or maximum with the value so far), so that an iteration
+    that a tail leaves out adds nothing. Afterwards the iterations of the loop are independent.
+
+    Args:
+        program: the program before.
+        stage: the reduction, a sum, product, minimum or maximum.
+        loop: identity of a loop over what is reduced.
+
+    Raises:
+        ScheduleError: when the stage is no such reduction, its result depends on the loop, or
+            the extent of the loop is not known outside of it.
+
+    Before:
+        for i in range(n):
+            y[i] = 0.0
+            for k_0 in range((m + 7) // 8):
+                for k_1 in range(8):
+                    if k_0 * 8 + k_1 < m:
+                        y[i] += x[i, k_0 * 8 + k_1]
+
+    After ``rfactor("y", k_1)``:
+        y_rf = np.empty((y.shape[0], 8), y.dtype)
+        for i in range(n):
+            y[i] = 0.0
+            for k_1 in range(8):
+                y_rf[i, k_1] = 0
+            for k_0 in range((m + 7) // 8):
+                for k_1 in range(8):
+                    if k_0 * 8 + k_1 < m:
+                        y_rf[i, k_1] += x[i, k_0 * 8 + k_1]
+            for k_1 in range(8):
+                y[i] += y_rf[i, k_1]
+    """
+    edit = Editor(program)
+    node = edit.loop(loop)
+    if edit.counted(node).kind != "range":
+        raise ScheduleError(
+            f"{named(node)} is already {edit.header(node).kind}",
+            code="schedule.already-bound",
+            span=edit.span(node),
+            hints=["rfactor first, then bind the loops that come of it"],
+        )
+    found = _reduction(edit, stage, node)
+    outermost = _outermost(edit, found, node)
+    parts = _Parts(edit, found, node, outermost)
+    before, after = parts.nest(starts=True), parts.nest(starts=False)
+    parts.redirect()
+    place = edit.place(outermost)
+    place.block[place.index : place.index + 1] = [*before, outermost, *after]
+    top = next(
+        k
+        for k, each in enumerate(edit.function.body)
+        if any(part is outermost for part in ast.walk(each))
+    )
+    edit.function.body[top:top] = [parts.allocation]
+    made = [each for statement in (*before, *after) for each in query.loops(statement)]
+    return edit.finish(made)
+
+
+@dataclass(frozen=True)
+class _Reduction:
+    """One statement that updates one cell, or a scalar.
+
+    Args:
+        statement: the statement.
+        family: what kind of reduction it is.
+        array: the array or scalar.
+        cell: the cell or name that is updated.
+    """
+
+    statement: ast.stmt
+    family: str
+    array: str
+    cell: ast.expr
+
+    @property
+    def indices(self) -> list[ast.expr]:
+        """The indices of the cell; a scalar has none."""
+        return query.indices(self.cell) if isinstance(self.cell, ast.Subscript) else []
+
+
+def _reduction(edit: Editor, stage: Stage, node: ast.For) -> _Reduction:
+    every = list(query.statements(edit.function))
+    own = [every[position] for position in stage.positions]
+    inside = [each for each in own if any(p is node for p in edit.place(each).parents)]
+    if not inside:
+        raise ScheduleError(
+            f"{stage.name} is not computed inside {named(node)}",
+            code="schedule.not-nested",
+            span=edit.span(node),
+        )
+    try:
+        model = extract(edit.program)
+    except NotModelled as unread:
+        raise ScheduleError(
+            f"{stage.name} is not known to be a reduction: {unread.reason}",
+            code="schedule.no-reduction",
+            span=edit.span(unread.node),
+        ) from None
+    leaves = {id(statement) for each in inside for statement in (each, *edit.place(each).parents)}
+    updates = [
+        (each.leaf.node, update)
+        for each in model.statements
+        if id(each.leaf.node) in leaves and (update := update_of(each)) is not None
+    ]
+    if len(updates) != 1 or updates[0][1].array != stage.array or len(inside) != 1:
+        raise ScheduleError(
+            f"{stage.name} is not updated by one statement like `s += ...` or `s = max(s, ...)` "
+            f"inside {named(node)}",
+            code="schedule.no-reduction",
+            span=edit.span(inside[0]),
+            hints=["sums, products, minima and maxima of one cell can be reduced in parts"],
+        )
+    [(statement, update)] = updates
+    cell = _written(statement, stage.array)
+    found = _Reduction(statement, update.family, stage.array, cell)
+    variable = edit.header(node).variable
+    if any(variable in query.names(each) for each in found.indices):
+        raise ScheduleError(
+            f"{stage.name} has a cell for each iteration of {named(node)}, which reduces nothing",
+            code="schedule.no-reduction",
+            span=edit.span(cell),
+            hints=["name a loop over what is summed up"],
+        )
+    return found
+
+
+def _written(statement: ast.stmt, array: str) -> ast.expr:
+    """The cell or name that a statement writes."""
+    for each in ast.walk(statement):
+        if isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store):
+            if query.base_name(each) == array:
+                return each
+        elif isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store) and each.id == array:
+            return each
+    raise AssertionError("an update writes its array")
+
+
+def _outermost(edit: Editor, found: _Reduction, node: ast.For) -> ast.For:
+    """The outermost loop around that reduces as well and touches the result nowhere else."""
+    outermost = node
+    for parent in reversed(edit.place(node).parents):
+        if isinstance(parent, ast.If):
+            continue
+        header = query.header(parent) if isinstance(parent, ast.For) else None
+        if header is None or any(header.variable in query.names(e) for e in found.indices):
+            break
+        assert isinstance(parent, ast.For)
+        if _mentions(parent, found.array) != _mentions(found.statement, found.array):
+            break
+        outermost = parent
+    return outermost
+
+
+def _mentions(root: ast.AST, name: str) -> int:
+    return sum(isinstance(each, ast.Name) and each.id == name for each in ast.walk(root))
+
+
+class _Parts:
+    """The parts of one reduction: their array, and the nests that start and join them.
+
+    Args:
+        edit: the program that is edited.
+        found: the reduction.
+        node: the loop whose iterations get a part each.
+        outermost: the loop before and after which the nests stand.
+    """
+
+    def __init__(self, edit: Editor, found: _Reduction, node: ast.For, outermost: ast.For) -> None:
+        self.edit, self.found = edit, found
+        header = edit.counted(node)
+        self.lane = header.variable
+        path = [*edit.place(found.statement).parents, found.statement]
+        start = next(k for k, each in enumerate(path) if each is outermost)
+        self.around = self._around(path[start:], node)
+        self.extent = self._extent(node)
+        step = query.integer(header.step)
+        assert step
+        offset = affine.variable(self.lane) - affine.of(header.start)
+        self.trip = affine.floor_div(offset if step > 0 else -offset, abs(step))
+        self.name = edit.fresh_name(f"{found.array}_rf")
+        self.allocation = self._allocation()
+
+    def _around(self, path: Sequence[ast.stmt], node: ast.For) -> list[ast.For | ast.If]:
+        """The loops over cells, and the conditions on them, that every nest needs."""
+        places = set().union(*(query.names(each) for each in self.found.indices), set())
+        reduced: set[str] = set()
+        kept: list[ast.For | ast.If] = []
+        for each, inner in pairwise(path):
+            if isinstance(each, ast.For):
+                variable = self.edit.header(each).variable
+                if each is node or variable not in places:
+                    reduced.add(variable)
+                    continue
+                depends = query.names(each.iter) & reduced
+                if depends:
+                    raise ScheduleError(
+                        f"{named(each)} runs over cells of {self.found.array}, and its range "
+                        f"depends on {', '.join(sorted(depends))}",
+                        code="schedule.bad-bounds",
+                        span=self.edit.span(each),
+                        hints=["reorder the loops that are reduced inside of it"],
+                    )
+                kept.append(each)
+            elif isinstance(each, ast.If) and any(inner is e for e in each.body):
+                tests = [e for e in conditions(each) if not query.names(e) & reduced]
+                if tests:
+                    test = nodes.conjunction([nodes.clone(e) for e in tests])
+                    guard = nodes.if_then(test, [])
+                    kept.append(guard if is_guard(each) else nodes.copy_place(each, guard))
+        return kept
+
+    def _extent(self, node: ast.For) -> Affine:
+        """The most iterations that the loop has, for use before the nest."""
+        loops = self.edit.place(node).loops
+        most = intervals.highest(trip_count(self.edit.counted(node)), intervals.ranges_of(loops))
+        depends = most.names() & {name for e in loops for name in query.names_written(e.target)}
+        if depends:
+            raise ScheduleError(
+                f"the extent of {named(node)} depends on {', '.join(sorted(depends))}, so the "
+                "number of parts is not known before",
+                code="schedule.bad-bounds",
+                span=self.edit.span(node),
+                hints=["split the loop by a literal factor, and name the inner loop"],
+            )
+        return at_least_0(self.edit, loops[0] if loops else node, most)
+
+    def _allocation(self) -> ast.stmt:
+        edit, array = self.edit, self.found.array
+        if self.found.indices:
+            shape = staging.extents_of(edit, array, len(self.found.indices))
+            dtype = staging.dtype_of(edit, array)
+            known = {*query.parameters(edit.function)}
+            known |= {name for e in edit.function.body for name in query.names_written(e)}
+            known |= set(edit.program.constants) | set(edit.program.imports)
+            inside = {n for lp in query.loops(edit.function) for n in query.names_written(lp)}
+            used = {name for each in (*shape, dtype) for name in query.names(each)}
+            if used & inside or not used <= known:
+                raise ScheduleError(
+                    f"the shape of {array} is not known before the loops around it",
+                    code="schedule.bad-bounds",
+                    span=edit.span(self.found.statement),
+                    hints=["rfactor before the array is put into a tile"],
+                )
+        else:
+            shape = []
+            dtype = dtype_of_scalar(edit, array, edit.function.body)
+        axes = [*shape, self.extent.expression()]
+        extent = axes[0] if len(axes) == 1 else nodes.tuple_of(axes)
+        return nodes.assign(self.name, nodes.call(edit.numpy("empty"), [extent, dtype]))
+
+    def _cell(self, trip: Affine, *, store: bool = False) -> ast.expr:
+        indices = [nodes.clone(each) for each in self.found.indices]
+        return nodes.subscript(self.name, [*indices, trip.expression()], store=store)
+
+    def _whole(self, *, store: bool = False) -> ast.expr:
+        """The cell, or name, that the parts are joined to."""
+        cell = self.found.cell
+        if isinstance(cell, ast.Name):
+            return nodes.target(cell.id) if store else nodes.name(cell.id)
+        indices = [nodes.clone(each) for each in self.found.indices]
+        return nodes.subscript(self.found.array, indices, store=store)
+
+    def nest(self, *, starts: bool) -> list[ast.stmt]:
+        """The nest that starts the parts, or the one that joins them."""
+        trip = affine.variable(self.lane)
+        made: ast.stmt = self._start(trip) if starts else self._join(trip)
+        iterator = range_call(nodes.const(0), self.extent.expression())
+        body: list[ast.stmt] = [self.edit.new_loop(self.lane, iterator, [made])]
+        for each in reversed(self.around):
+            if isinstance(each, ast.For):
+                variable = self.edit.header(each).variable
+                body = [self.edit.new_loop(variable, nodes.clone(each.iter), body, each)]
+            else:
+                body = [nodes.copy_place(each, nodes.if_then(nodes.clone(each.test), body))]
+        return body
+
+    def _start(self, trip: Affine) -> ast.stmt:
+        if self.found.family in IDEMPOTENT:
+            return nodes.assign(self._cell(trip, store=True), self._whole())
+        value = nodes.const(_NEUTRAL[self.found.family])
+        return nodes.assign(self._cell(trip, store=True), value)
+
+    def _join(self, trip: Affine) -> ast.stmt:
+        if self.found.family in _JOINS:
+            operator = _JOINS[self.found.family]
+            return nodes.update(self._whole(store=True), operator, self._cell(trip))
+        value = nodes.call(self.found.family, [self._whole(), self._cell(trip)])
+        return nodes.assign(self._whole(store=True), value)
+
+    def redirect(self) -> None:
+        """Let the statement update its part."""
+        _Redirect(self.found, lambda store: self._cell(self.trip, store=store)).visit(
+            self.found.statement
+        )
+
+
+class _Redirect(ast.NodeTransformer):
+    """Replaces a cell, or a scalar, by another cell."""
+
+    def __init__(self, found: _Reduction, cell: Callable[[bool], ast.expr]) -> None:
+        self.found, self.cell = found, cell
+
+    def _replaced(self, node: ast.Name | ast.Subscript) -> ast.AST:
+        return nodes.copy_place(node, self.cell(isinstance(node.ctx, ast.Store)))
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return self._replaced(node) if node.id == self.found.array else node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        if query.base_name(node) == self.found.array:
+            return self._replaced(node)
+        return self.generic_visit(node)
