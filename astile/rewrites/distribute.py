@@ -47,6 +47,9 @@ def distribute(program: Program, loop: int, at: int) -> Rewritten:
             code="schedule.nothing-to-do",
             span=edit.span(node),
         )
+    used = set().union(*(query.names(each) for each in node.body[at:]))
+    passing = [each for each in node.body[:at] if query.names_written(each) & used]
+    _check_allocations(edit, node, passing)
     parts = _cut([node], [node.body[:at], node.body[at:]], edit)
     _install(edit, node, parts, [node])
     return edit.finish([each for each in parts if isinstance(each, ast.For)])
@@ -68,6 +71,7 @@ def perfect_nest(edit: Editor, spine: Spine) -> Spine:
         body = spine[depth].body
         position = next(k for k, each in enumerate(body) if each is spine[depth + 1])
         before_it, behind_it = body[:position], body[position + 1 :]
+        _check_allocations(edit, spine[depth], [*before_it, *behind_it])
         around = spine[: depth + 1]
         if before_it:
             parts += [_copied_nest(edit, around, before_it)]
@@ -80,6 +84,22 @@ def perfect_nest(edit: Editor, spine: Spine) -> Spine:
     assert isinstance(outermost, ast.For)
     _install(edit, outermost, [*parts, outermost, *after], spine)
     return spine
+
+
+def _check_allocations(
+    edit: Editor, around: ast.For | ast.If, beside: Sequence[ast.stmt]
+) -> None:
+    """Refuse to part an array of one iteration from the statements that use it."""
+    for statement in beside:
+        made = query.allocation(statement)
+        if made is not None:
+            where = named(around) if isinstance(around, ast.For) else "this condition"
+            raise ScheduleError(
+                f"{made.array} is allocated inside {where}, for one iteration at a time",
+                code="schedule.allocated-between",
+                span=edit.span(statement) or edit.span(around),
+                hints=["order the loops first, then use `set_scope`"],
+            )
 
 
 def _cut(spine: Spine, groups: Sequence[list[ast.stmt]], edit: Editor) -> list[ast.stmt]:

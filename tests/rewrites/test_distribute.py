@@ -124,6 +124,19 @@ def test_a_loop_over_no_range() -> None:
     assert refused(distribute, before, loop(before, "i"), 1).code == "schedule.not-counted"
 
 
+def test_an_array_of_one_iteration() -> None:
+    before = program("""
+def f(x, y):
+    for i in range(len(x)):
+        t = local.empty(1, np.float64)
+        t[0] = x[i]
+        y[i] = t[0]
+""")
+    error = refused(distribute, before, loop(before, "i"), 2)
+    assert error.code == "schedule.allocated-between"
+    assert "t is allocated inside the loop over i" in str(error)
+
+
 def test_a_scalar_of_unknown_type() -> None:
     before = program("""
 def f(x, y):

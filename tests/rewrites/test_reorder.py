@@ -238,6 +238,20 @@ def f(x, y):
     assert "no loop stands between" in str(error)
 
 
+def test_an_array_of_one_iteration() -> None:
+    before = program("""
+def f(x, y):
+    for i in range(len(x)):
+        t = local.empty(3, np.float64)
+        for k in range(3):
+            t[k] = x[i] * k
+            y[i, k] = t[k]
+""")
+    error = refused(reorder, before, loops(before, "k", "i"))
+    assert error.code == "schedule.allocated-between"
+    assert "t is allocated inside the loop over i" in str(error)
+
+
 def test_an_else_between() -> None:
     before = program("""
 def f(x, y):
