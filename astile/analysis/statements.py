@@ -118,6 +118,9 @@ def leaves(program: Program) -> tuple[Leaf, ...]:
 def with_origins(program: Program) -> Program:
     """The same program, each leaf saying that it stands for itself."""
     new = program.cloned()
+    for node in ast.walk(new.function):
+        if isinstance(node, ast.expr) and nodes.origin(node) is not None:
+            nodes.set_origin(node, None)  # inlined from another original
     found = survey(new)
     for leaf in found.leaves:
         iteration = tuple(nodes.name(each) for each in leaf.variables)

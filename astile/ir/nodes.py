@@ -54,14 +54,18 @@ def set_loop_id(loop: ast.For, identity: int) -> None:
     setattr(loop, _LOOP, identity)
 
 
-def origin(statement: ast.stmt) -> Origin | None:
-    """The origin of a statement; None for statements that a rewrite added."""
-    return cast("Origin | None", getattr(statement, _ORIGIN, None))
+def origin(node: ast.stmt | ast.expr) -> Origin | None:
+    """The origin of a statement; None for statements that a rewrite added.
+
+    An expression has one when it is the value that an original statement stored, put in the
+    place of a read.
+    """
+    return cast("Origin | None", getattr(node, _ORIGIN, None))
 
 
-def set_origin(statement: ast.stmt, value: Origin | None) -> None:
-    """Say which original statement and iteration a statement stands for."""
-    setattr(statement, _ORIGIN, value)
+def set_origin(node: ast.stmt | ast.expr, value: Origin | None) -> None:
+    """Say which original statement and iteration a statement or value stands for."""
+    setattr(node, _ORIGIN, value)
 
 
 def comments(statement: ast.stmt) -> tuple[str, ...]:
@@ -121,7 +125,8 @@ def _copy(node: ast.AST, values: Mapping[str, ast.expr]) -> ast.AST:
     if isinstance(node, _SHARED_BY_DESIGN):
         return type(node)()
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in values:
-        return copy_place(node, _copy(values[node.id], {}))
+        put = copy_place(node, _copy(values[node.id], {}))
+        return _copy_origin(node, put, values)
     fields: dict[str, object] = {}
     for field, value in ast.iter_fields(node):
         if isinstance(value, ast.AST):
@@ -135,6 +140,10 @@ def _copy(node: ast.AST, values: Mapping[str, ast.expr]) -> ast.AST:
     for fact in (_LOOP, _COMMENTS, _NOTES):
         if hasattr(node, fact):
             setattr(new, fact, getattr(node, fact))
+    return _copy_origin(node, new, values)
+
+
+def _copy_origin(node: ast.AST, new: ast.AST, values: Mapping[str, ast.expr]) -> ast.AST:
     held = getattr(node, _ORIGIN, None)
     if held is not None:
         iteration = tuple(cast("ast.expr", _copy(e, values)) for e in held.iteration)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from astile.rewrites.compute_at import compute_at
+from astile.rewrites.compute_inline import compute_inline
 from astile.rewrites.reverse_compute_at import reverse_compute_at
+from astile.rewrites.reverse_compute_inline import reverse_compute_inline
 from astile.schedule.select import Loop
 from astile.schedule.steps import LoopLike, StageLike, Steps
 
@@ -30,3 +32,13 @@ class InterleavingMethods(Steps):
             unsafe,
             lambda p: reverse_compute_at(p, self._stage(stage), self._loop(loop), index),
         )
+
+    def compute_inline(self, stage: StageLike, *, unsafe: bool = False) -> tuple[Loop, ...]:
+        """Compute a value where it is read; see `astile.rewrites.compute_inline`."""
+        call = self._call("compute_inline", stage)
+        return self._apply(call, unsafe, lambda p: compute_inline(p, self._stage(stage)))
+
+    def reverse_compute_inline(self, stage: StageLike, *, unsafe: bool = False) -> tuple[Loop, ...]:
+        """Compute a consumer where what it reads is made; see the rewrite of this name."""
+        call = self._call("reverse_compute_inline", stage)
+        return self._apply(call, unsafe, lambda p: reverse_compute_inline(p, self._stage(stage)))

@@ -39,6 +39,8 @@ PRIMITIVES = (
     "specialize",
     "compute_at",
     "reverse_compute_at",
+    "compute_inline",
+    "reverse_compute_inline",
     "set_scope",
     "expand",
     "cache_read",
