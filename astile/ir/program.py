@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from astile.ir import nodes, query
+from astile.ir.needs import Need
 from astile.source import SourceFile
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ class Program:
         gone: identity of a loop that is no more -> what became of it, for messages.
         integers: arguments that are integers, as the user's function shows by what it does with
             them; rewrites may leave none of these places.
+        needs: what a call must bring for this program to do what the function does as written.
+        written: the function as it was written, for calls that bring something else or arrays
+            that meet in memory; None where no call needs it.
     """
 
     function: ast.FunctionDef
@@ -47,6 +51,8 @@ class Program:
     next_loop: int = 0
     gone: Mapping[int, str] = field(default_factory=dict)
     integers: frozenset[str] = frozenset()
+    needs: tuple[Need, ...] = ()
+    written: Program | None = None
 
     @property
     def name(self) -> str:
