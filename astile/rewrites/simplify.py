@@ -266,7 +266,9 @@ class _Indices(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         """Integers that are used as values."""
         if query.names(node) and _is_integer(node, self.integers):
-            return self.integer(node)
+            shorter = self.integer(node)
+            nodes.set_origin(shorter, nodes.origin(node))
+            return shorter
         return self.generic_visit(node)
 
     def _index(self, expression: ast.expr) -> ast.expr:
