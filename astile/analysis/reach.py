@@ -117,9 +117,12 @@ class Reach:
 
     def _never(self, outside: str, access: Access, statement: Statement, signs: Signs) -> bool:
         """Whether it never happens for sizes for which the original stays inside the array."""
-        if access.array not in self._assumed:
-            self._assumed[access.array] = self._sizes_inside(access.array)
-        assumed = self._assumed[access.array]
+        if access.array not in self._original.names.array_arguments:
+            assumed: isl.Set | None = self.sizes_inside()
+        else:
+            if access.array not in self._assumed:
+                self._assumed[access.array] = self._sizes_inside(access.array)
+            assumed = self._assumed[access.array]
         if assumed is None:
             return False
         return bool(

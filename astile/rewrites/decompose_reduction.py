@@ -102,7 +102,9 @@ def _check_loop(edit: Editor, parent: ast.stmt) -> None:
 
 
 def reads_itself(statement: ast.stmt, array: str) -> bool:
-    """Whether a statement reads cells of an array, those that ``+=`` changes too."""
+    """Whether a statement reads cells of an array, those that ``+=`` changes too, or a scalar."""
+    if array in query.names_written(statement) & query.names_read(statement):
+        return True
     return any(isinstance(each.ctx, ast.Load) for each in query.accesses(statement, array)) or any(
         isinstance(each, ast.AugAssign) and query.base_name(each.target) == array
         for each in query.statements(statement)

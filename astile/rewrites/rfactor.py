@@ -84,13 +84,12 @@ def rfactor(program: Program, stage: Stage, loop: int) -> Rewritten:
     before, after = parts.nest(starts=True), parts.nest(starts=False)
     parts.redirect()
     place = edit.place(outermost)
+    top = [*place.parents, outermost][0]
     place.block[place.index : place.index + 1] = [*before, outermost, *after]
-    top = next(
-        k
-        for k, each in enumerate(edit.function.body)
-        if any(part is outermost for part in ast.walk(each))
-    )
-    edit.function.body[top:top] = [parts.allocation]
+    top = before[0] if top is outermost else top
+    place = edit.place(top)
+    place.block.insert(place.index, parts.allocation)
+    parts.drop_edges()
     made = [each for statement in (*before, *after) for each in query.loops(statement)]
     return edit.finish(made)
 
@@ -141,7 +140,13 @@ def _reduction(edit: Editor, stage: Stage, node: ast.For) -> _Reduction:
         for each in model.statements
         if id(each.leaf.node) in leaves and (update := update_of(each)) is not None
     ]
-    if len(updates) != 1 or updates[0][1].array != stage.array or len(inside) != 1:
+    again = [
+        access
+        for _, update in updates
+        for access in update.statement.reads
+        if access.array == update.array and access.slot not in update.own
+    ]
+    if again or [update.array for _, update in updates] != [stage.array] or len(inside) != 1:
         raise ScheduleError(
             f"{stage.name} is not updated by one statement like `s += ...` or `s = max(s, ...)` "
             f"inside {named(node)}",
@@ -151,6 +156,13 @@ def _reduction(edit: Editor, stage: Stage, node: ast.For) -> _Reduction:
         )
     [(statement, update)] = updates
     cell = _written(statement, stage.array)
+    if isinstance(statement, ast.If) and isinstance(cell, ast.Name):
+        raise ScheduleError(
+            f"the scalar {stage.array} is updated under a condition on data",
+            code="schedule.no-reduction",
+            span=edit.span(statement),
+            hints=[f"write `{stage.array} = max({stage.array}, ...)`, or use a cell of an array"],
+        )
     found = _Reduction(statement, update.family, stage.array, cell)
     variable = edit.header(node).variable
     if any(variable in query.names(each) for each in found.indices):
@@ -217,6 +229,7 @@ class _Parts:
         offset = affine.variable(self.lane) - affine.of(header.start)
         self.trip = affine.floor_div(offset if step > 0 else -offset, abs(step))
         self.name = edit.fresh_name(f"{found.array}_rf")
+        self.guards: list[tuple[ast.If, list[ast.expr]]] = []
         self.allocation = self._allocation()
 
     def _around(self, path: Sequence[ast.stmt], node: ast.For) -> list[ast.For | ast.If]:
@@ -305,6 +318,11 @@ class _Parts:
         made: ast.stmt = self._start(trip) if starts else self._join(trip)
         iterator = range_call(nodes.const(0), self.extent.expression())
         body: list[ast.stmt] = [self.edit.new_loop(self.lane, iterator, [made])]
+        edges = self._edges()
+        if edges:
+            guard = nodes.if_then(nodes.conjunction(edges), body)
+            self.guards.append((guard, edges))
+            body = [guard]
         for each in reversed(self.around):
             if isinstance(each, ast.For):
                 variable = self.edit.header(each).variable
@@ -312,6 +330,22 @@ class _Parts:
             else:
                 body = [nodes.copy_place(each, nodes.if_then(nodes.clone(each.test), body))]
         return body
+
+    def _edges(self) -> list[ast.expr]:
+        """Conditions under which the cell is one of an argument, which may be shorter."""
+        edit, array, indices = self.edit, self.found.array, self.found.indices
+        if not indices or array not in query.parameters(edit.function):
+            return []
+        extents = staging.extents_of(edit, array, len(indices))
+        return [
+            nodes.compare(nodes.clone(index), ast.Lt, extent)
+            for index, extent in zip(indices, extents, strict=True)
+        ]
+
+    def drop_edges(self) -> None:
+        """Leave out conditions that hold wherever the program can be called."""
+        for guard, edges in self.guards:
+            staging.drop_needless(self.edit, self.found.array, guard, [], edges)
 
     def _start(self, trip: Affine) -> ast.stmt:
         if self.found.family in IDEMPOTENT:

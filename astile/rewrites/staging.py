@@ -416,16 +416,31 @@ class Copy:
 
         To be called when the copy stands in its place.
         """
-        place = survey(edit.program).place(self.guard)
-        if place is None:
-            return
-        inside = Inside(edit.before, self.moved.tile.array)
-        kept = list(self.edges)
-        for each in self.edges:
-            others = [other for other in kept if other is not each]
-            if inside.implies(place, [*self.known, *others], each):
-                kept = others
-        self.guard.test = nodes.conjunction([*self.known, *kept])
+        drop_needless(edit, self.moved.tile.array, self.guard, self.known, self.edges)
+
+
+def drop_needless(
+    edit: Editor, array: str, guard: ast.If, known: Sequence[ast.expr], edges: Sequence[ast.expr]
+) -> None:
+    """Leave out conditions of a guard that follow from others wherever the program can be called.
+
+    Args:
+        edit: the program that is edited, with the guard in its place.
+        array: the array that the guard protects.
+        guard: the guard.
+        known: conditions of it that stay.
+        edges: conditions of it that keep indices inside the array.
+    """
+    place = survey(edit.program).place(guard)
+    if place is None:
+        return
+    inside = Inside(edit.before, array)
+    kept = list(edges)
+    for each in edges:
+        others = [other for other in kept if other is not each]
+        if inside.implies(place, [*known, *others], each):
+            kept = others
+    guard.test = nodes.conjunction([*known, *kept])
 
 
 def _inside_array(edit: Editor, moved: Window) -> list[ast.expr]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from astile.ir.stages import Stage
 from astile.rewrites.decompose_reduction import decompose_reduction
 from astile.rewrites.rfactor import rfactor
 from astile.schedule.select import Loop
@@ -31,4 +32,12 @@ class ReductionMethods(Steps):
         Returns the loops that start the parts and those that join them.
         """
         call = self._call("rfactor", stage, loop)
-        return self._apply(call, unsafe, lambda p: rfactor(p, self._stage(stage), self._loop(loop)))
+        return self._apply(
+            call, unsafe, lambda p: rfactor(p, self._stage_inside(stage, loop), self._loop(loop))
+        )
+
+    def _stage_inside(self, wanted: StageLike, loop: LoopLike) -> Stage:
+        """A stage; of several that write the array, the one inside a loop."""
+        identity = self._loop(loop)
+        inside = [each for each in Loop(self, identity).stages if each.array == wanted]
+        return inside[0] if len(inside) == 1 else self._stage(wanted)
