@@ -18,7 +18,13 @@ Node = TypeVar("Node", bound=ast.AST)
 _POSITIONS = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 _LOOP, _ORIGIN, _COMMENTS = "astile_loop", "astile_origin", "astile_comments"
 _NOTES = "astile_notes"
-_SHARED_BY_DESIGN = (ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.expr_context)
+#: Attributes of a node that a copy shares with it.
+_KEPT = (*_POSITIONS, _LOOP, _COMMENTS, _NOTES)
+_OPERATORS = frozenset(
+    kind
+    for group in (ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.expr_context)
+    for kind in group.__subclasses__()
+)
 
 #: What may be noted on a loop.
 Plain: TypeAlias = "bool | int | str | None"
@@ -122,29 +128,31 @@ def substitute(node: Node, values: Mapping[str, ast.expr]) -> Node:
 
 
 def _copy(node: ast.AST, values: Mapping[str, ast.expr]) -> ast.AST:
-    if isinstance(node, _SHARED_BY_DESIGN):
-        return type(node)()
-    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in values:
-        put = copy_place(node, _copy(values[node.id], {}))
-        return _copy_origin(node, put, values)
-    fields: dict[str, object] = {}
-    for field, value in ast.iter_fields(node):
-        if isinstance(value, ast.AST):
-            fields[field] = _copy(value, values)
-        elif isinstance(value, list):
-            fields[field] = [_copy(v, values) if isinstance(v, ast.AST) else v for v in value]
-        else:
-            fields[field] = value
-    new = type(node)(**fields)  # Python 3.13 wants every field at once
-    copy_place(node, new)
-    for fact in (_LOOP, _COMMENTS, _NOTES):
-        if hasattr(node, fact):
-            setattr(new, fact, getattr(node, fact))
+    kind = node.__class__
+    if kind in _OPERATORS:
+        return kind()
+    if values and isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        value = values.get(node.id)
+        if value is not None:
+            return _copy_origin(node, copy_place(node, _copy(value, {})), values)
+    new = kind.__new__(kind)
+    held, given = new.__dict__, node.__dict__
+    for field in kind._fields:
+        part = given.get(field)
+        if isinstance(part, ast.AST):
+            held[field] = _copy(part, values)
+        elif part.__class__ is list:
+            held[field] = [_copy(v, values) if isinstance(v, ast.AST) else v for v in part]
+        elif part is not None or field in given:
+            held[field] = part
+    for field in _KEPT:
+        if field in given:
+            held[field] = given[field]
     return _copy_origin(node, new, values)
 
 
 def _copy_origin(node: ast.AST, new: ast.AST, values: Mapping[str, ast.expr]) -> ast.AST:
-    held = getattr(node, _ORIGIN, None)
+    held = node.__dict__.get(_ORIGIN)
     if held is not None:
         iteration = tuple(cast("ast.expr", _copy(e, values)) for e in held.iteration)
         setattr(new, _ORIGIN, Origin(held.statement, iteration))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from astile.ir import nodes
@@ -75,11 +75,36 @@ def loops(root: ast.AST) -> list[ast.For]:
     return [node for node in preorder(root) if isinstance(node, ast.For)]
 
 
-def preorder(root: ast.AST) -> Iterator[ast.AST]:
-    """`root` and all nodes below it in textual order."""
-    yield root
-    for child in ast.iter_child_nodes(root):
-        yield from preorder(child)
+#: Fields that hold no node, or one that says nothing by itself: an operator, a context.
+_PLAIN_FIELDS = frozenset(
+    (
+        "ctx", "op", "ops", "id", "attr", "arg", "kind", "type_comment", "level", "module",
+        "asname", "simple", "is_async", "conversion", "kwd_attrs", "rest", "tag",
+    )
+)  # fmt: skip
+#: Kind of node -> the fields that may hold nodes, last one first.
+_FIELDS: Mapping[type, tuple[str, ...]] = {
+    kind: tuple(field for field in reversed(kind._fields) if field not in _PLAIN_FIELDS)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST)
+} | {ast.Constant: ()}
+
+
+def preorder(root: ast.AST) -> list[ast.AST]:
+    """`root` and all nodes below it in textual order, operators and contexts left out."""
+    found: list[ast.AST] = []
+    pending: list[object] = [root]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, list):
+            pending += node[::-1]
+        elif isinstance(node, ast.AST):
+            found.append(node)
+            for field in _FIELDS[type(node)]:
+                held = getattr(node, field, None)
+                if held:
+                    pending.append(held)
+    return found
 
 
 def bodies(statement: ast.AST) -> list[list[ast.stmt]]:
@@ -143,26 +168,29 @@ def names_read(root: ast.AST) -> set[str]:
     """Names that are loaded anywhere below `root`."""
     return {
         node.id
-        for node in ast.walk(root)
+        for node in preorder(root)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
     }
 
 
 def names_written(root: ast.AST) -> set[str]:
     """Names (not cells of arrays) that are stored anywhere below `root`."""
-    written = {
+    return {
         node.id
-        for node in ast.walk(root)
+        for node in preorder(root)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }
-    return written
 
 
 def names(root: ast.AST) -> set[str]:
     """All names and parameter names below `root`."""
-    return {node.id for node in ast.walk(root) if isinstance(node, ast.Name)} | {
-        node.arg for node in ast.walk(root) if isinstance(node, ast.arg)
-    }
+    found: set[str] = set()
+    for node in preorder(root):
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+    return found
 
 
 def base_name(expression: ast.expr) -> str | None:
