@@ -73,6 +73,7 @@ class Types:
     def __init__(self, program: Program, names: Names, calls: Calls) -> None:
         self.arrays = set(names.ranks)
         self._names, self._calls = names, calls
+        self._function = program.function
         self._assigned: dict[str, list[ast.expr | None]] = {}
         self._declared: dict[str, list[query.Allocation]] = {}
         self._made: dict[str, list[ast.expr]] = {}
@@ -181,9 +182,35 @@ class Types:
         if whole is None:
             return None
         strong = _strong(whole)
-        # a value of a part of the types would be computed with in that part only
-        partly = any(part and _strong(part) not in (strong, frozenset()) for part in parts)
-        return None if partly or not strong else whole
+        found = [(v, p) for v, p in zip(assigned, parts, strict=True) if v is not None and p]
+        first = [_strong(p) for value, p in found if not _computes_with(value, scalar)]
+        for value, part in found:
+            if _strong(part) == strong:
+                continue
+            if _computes_with(value, scalar) and all(p | _strong(part) == strong for p in first):
+                continue  # promoted together with what the scalar holds
+            # a value of some of the types is cast when it is stored, and would be computed with
+            # in these types only: neither shows in a short number that is copied or added to
+            if not (self._is_short(value) or _is_short_update(value, scalar)):
+                return None
+            if _strong(part) and not self._is_only_copied(scalar):
+                return None
+        return whole if strong else None
+
+    def _is_only_copied(self, scalar: str) -> bool:
+        """Whether nothing but an update of its own computes with a scalar."""
+        loads = copies = 0
+        for node in ast.walk(self._function):
+            match node:
+                case ast.Name(id=name, ctx=ast.Load()) if name == scalar:
+                    loads += 1
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if name == scalar:
+                    copies += sum(
+                        isinstance(each, ast.Name) and each.id == scalar for each in ast.walk(value)
+                    )
+                case ast.Assign(value=ast.Name(id=name)) if name == scalar:
+                    copies += 1
+        return loads == copies
 
     def _of_value(self, value: ast.expr, scalar: str) -> Type | None:
         match value:
@@ -220,23 +247,51 @@ class Types:
             return joined if joined is not None and len(_strong(joined)) <= 1 else None
         if path.startswith("math."):
             return frozenset(["float"]) if path not in _WHOLE else None
-        if (
-            len(arguments) == 1
-            and path.startswith("numpy.")
-            and path[6:].rstrip("0123456789")
-            in (
-                "float",
-                "int",
-                "uint",
-                "complex",
-            )
-        ):
+        if len(arguments) == 1 and _is_type(path):
             return frozenset([path])
         return None
+
+    def _is_short(self, value: ast.expr) -> bool:
+        """Whether this is a number that every type holds exactly: 0.0, -1, np.float32(0.5)."""
+        match value:
+            case ast.Call(func=function, args=[inner], keywords=[]):
+                return _is_type(self._calls.path(function) or "") and self._is_short(inner)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return self._is_short(operand)
+            case ast.Constant(value=number) if isinstance(number, (int, float)):
+                return number < 128 and number * 64 % 1 == 0
+        return False
 
 
 #: Functions of math that give integers.
 _WHOLE = ("math.floor", "math.ceil", "math.trunc", "math.gcd", "math.lcm", "math.comb")
+
+
+def _is_type(path: str) -> bool:
+    """Whether a dotted path is a type of NumPy's numbers."""
+    kind = path.removeprefix("numpy.").rstrip("0123456789")
+    return path.startswith("numpy.") and kind in ("float", "int", "uint", "complex")
+
+
+def _computes_with(value: ast.expr, scalar: str) -> bool:
+    """Whether a value is made from a scalar by arithmetic: ``s + x * w``."""
+    match value:
+        case ast.Name(id=name):
+            return name == scalar
+        case ast.UnaryOp(operand=operand):
+            return _computes_with(operand, scalar)
+        case ast.BinOp(left=left, right=right):
+            return _computes_with(left, scalar) or _computes_with(right, scalar)
+    return False
+
+
+def _is_short_update(value: ast.expr, scalar: str) -> bool:
+    """Whether this counts: ``s + 1``."""
+    match value:
+        case ast.BinOp(left=ast.Name(id=name), op=ast.Add() | ast.Sub(), right=right):
+            counts = isinstance(right, ast.Constant) and isinstance(right.value, int)
+            return name == scalar and counts
+    return False
 
 
 def _strong(types: Type) -> Type:

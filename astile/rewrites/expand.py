@@ -164,13 +164,16 @@ def dtype_of_scalar(edit: Editor, scalar: str, parts: Sequence[ast.stmt]) -> ast
     names = names_of(edit.before)
     bound = frozenset(names.arguments) | names.local
     found = Types(edit.before, names, Calls(edit.before, bound)).of_scalar(scalar)
-    value = _unlike(scalar, parts)
-    if found is None or value is not None:
+    if found is None:
         raise ScheduleError(
             f"the type of the scalar {scalar!r} is not known, so it cannot become an array",
             code="schedule.unknown-type",
-            span=edit.span(value or _first_value(scalar, parts)),
+            span=edit.span(_first_value(scalar, parts)),
             label="this value",
+            notes=[
+                "it must be made of cells of arrays, of NumPy's types or of Python's numbers by "
+                "arithmetic, and start with a number that every type holds"
+            ],
             hints=[
                 f"start {scalar} with a plain 0.0 (or 0), or write {scalar} as an array yourself"
             ],
@@ -206,14 +209,3 @@ def _assigned(scalar: str, parts: Sequence[ast.stmt]) -> list[ast.expr]:
 
 def _first_value(scalar: str, parts: Sequence[ast.stmt]) -> ast.AST:
     return next(iter(_assigned(scalar, parts)), parts[0])
-
-
-def _unlike(scalar: str, parts: Sequence[ast.stmt]) -> ast.expr | None:
-    """A number of Python's own that the scalar starts with and a narrow type would change."""
-    for value in _assigned(scalar, parts):
-        number = value.operand if isinstance(value, ast.UnaryOp) else value
-        held = number.value if isinstance(number, ast.Constant) else 0
-        is_short = isinstance(held, (int, float)) and -128 < held < 128 and held * 64 % 1 == 0
-        if not is_short:
-            return value
-    return None

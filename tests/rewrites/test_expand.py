@@ -108,14 +108,16 @@ def test_no_such_scalar() -> None:
 @pytest.mark.parametrize(
     ("start", "value"),
     [
-        ("g(i)", "x[i, k]"),
-        ("0.0", "g(i)"),
+        ("np.exp(x[i, 0])", "x[i, k]"),
+        ("0.0", "np.exp(x[i, k])"),
         ("0.1", "x[i, k]"),
         ("-1e30", "x[i, k]"),
         ("1000", "x[i, k]"),
         ("x[i, 0] > 1", "x[i, k]"),
         ("x[i]", "x[i, k]"),
-        ("np.float32(0)", "x[i, k]"),
+        ("np.float32(0.1)", "x[i, k]"),
+        ("math.exp(0.5)", "x[i, k]"),
+        ("math.exp(x[i, 0])", "x[i, k]"),
         ("0.0", "y[i] if k else x[i, k]"),
     ],
 )
