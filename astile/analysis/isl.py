@@ -64,20 +64,20 @@ class Session:
     """One isl context with a budget; objects of different sessions must not meet.
 
     Args:
-        seconds: wall-clock time allowed, or None for no limit.
+        seconds: processor time of this thread that is allowed, or None for no limit.
     """
 
     def __init__(self, seconds: float | None = None) -> None:
         self.context = Context()
         self.context.set_on_error(on_error.CONTINUE)
         self.seconds = seconds
-        self.started = time.perf_counter()
+        self.started = time.thread_time()
         self.restart(seconds)
 
     def restart(self, seconds: float | None) -> None:
         """Begin a new budget in the same context."""
         self.seconds = seconds
-        self.started = time.perf_counter()
+        self.started = time.thread_time()
         self.context.reset_operations()
         limit = 0 if seconds is None else max(1, int(seconds * _OPERATIONS_PER_SECOND))
         self.context.set_max_operations(limit)
@@ -85,7 +85,7 @@ class Session:
     @property
     def elapsed(self) -> float:
         """Seconds since the budget began."""
-        return time.perf_counter() - self.started
+        return time.thread_time() - self.started
 
     def tick(self) -> None:
         """Stop when the budget is spent.
