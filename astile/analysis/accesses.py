@@ -112,7 +112,7 @@ class Reader:
         Raises:
             NotModelled: for Python whose meaning the model does not hold.
         """
-        for node in ast.walk(leaf.node):
+        for node in query.preorder(leaf.node):
             if isinstance(node, _REFUSED):
                 raise NotModelled("an expression that binds names of its own", node)
             if isinstance(node, ast.stmt) and not isinstance(node, (*_SIMPLE, *_COMPOUND, *_SMALL)):
@@ -139,7 +139,7 @@ class _Collector:
     def _only_cells(self) -> dict[str, tuple[Quasi | None, ...]]:
         """Arrays of which a compound statement writes one known cell and no other."""
         found: dict[str, tuple[Quasi | None, ...] | None] = {}
-        for node in ast.walk(self.leaf.node):
+        for node in query.preorder(self.leaf.node):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 found[node.id] = None
             elif isinstance(node, ast.Call) and not self.calls.is_pure(node):
@@ -232,7 +232,9 @@ class _Collector:
     def _compound(self, node: ast.stmt, done: frozenset[str]) -> frozenset[str] | None:
         match node:
             case ast.If(test=test, body=body, orelse=orelse):
+                self.sure = node is self.leaf.node
                 self.value(test, done)
+                self.sure = False
                 first, second = self.block(body, done), self.block(orelse, done)
                 if first is None or second is None:
                     return second if first is None else first

@@ -22,7 +22,7 @@ def check_aliases(program: Program, names: Names, calls: Calls) -> None:
     """
     arrays = set(names.ranks) | _whole_arrays(program, names, calls)
     made: set[str] = set()
-    for node in ast.walk(program.function):
+    for node in query.preorder(program.function):
         match node:
             case ast.Global() | ast.Nonlocal() | ast.Delete():
                 raise NotModelled(f"a {type(node).__name__.lower()} statement", node)
@@ -103,7 +103,7 @@ def _whole_arrays(program: Program, names: Names, calls: Calls) -> set[str]:
     found: set[str] = set()
     while True:
         before = len(found)
-        for node in ast.walk(program.function):
+        for node in query.preorder(program.function):
             if isinstance(node, (ast.Assign, ast.AugAssign)):
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 if _is_array(node.value, set(names.ranks) | found, names, calls):

@@ -195,7 +195,7 @@ class _Extractor:
         written = {access.array for each in found for access in each.writes} | also
         changed = {
             node.target.id
-            for node in ast.walk(self.program.function)
+            for node in query.preorder(self.program.function)
             if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
         }
         kept = [

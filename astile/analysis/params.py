@@ -100,7 +100,7 @@ def _ranks(function: ast.FunctionDef, bound: set[str]) -> dict[str, int]:
         if array is not None and array in bound:
             ranks[array] = max(rank, ranks.get(array, 0))
 
-    for node in ast.walk(function):
+    for node in query.preorder(function):
         match node:
             case ast.Subscript():
                 shape = shape_of(node.value)
@@ -134,17 +134,23 @@ def _ranks(function: ast.FunctionDef, bound: set[str]) -> dict[str, int]:
 def _integers(function: ast.FunctionDef, free: set[str], local: set[str]) -> set[str]:
     """Names among `free` that must be integers, since range, shapes and indices take no others."""
     found: set[str] = set()
-    for node in ast.walk(function):
+    every = query.preorder(function)
+    for node in every:
         for expression in _integer_places(node):
             found |= set(_leaves(expression))
+    plain = [
+        (node.targets[0].id, node.value)
+        for node in every
+        if isinstance(node, ast.Assign)
+        and len(node.targets) == 1
+        and isinstance(node.targets[0], ast.Name)
+        and node.targets[0].id in local
+    ]
     while True:  # m = n - 1; range(m): n is an integer too
         before = len(found)
-        for node in ast.walk(function):
-            match node:
-                case ast.Assign(targets=[ast.Name(id=name)], value=value) if (
-                    name in found and name in local
-                ):
-                    found |= set(_leaves(value))
+        for name, value in plain:
+            if name in found:
+                found |= set(_leaves(value))
         if len(found) == before:
             return found & free
 

@@ -8,7 +8,8 @@ that is left early) is one leaf, kept whole.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from astile.analysis import affine_sets
@@ -150,15 +151,10 @@ def survey(program: Program, original: Names | None = None) -> Survey:
         original: names of the original function, when this is another form of it.
     """
     names = names_of(program, original)
-    walker = _Walker()
+    walker = _Walker(stores(program.function))
     start = Place((), (), first_scope(program, names))
     walker.block(program.function.body, start, _Counter())
     return Survey(names, tuple(walker.leaves), walker.places, tuple(walker.levels))
-
-
-def is_counted(loop: ast.For, scope: Scope) -> bool:
-    """Whether a loop runs over a readable range and is never left early."""
-    return _level(loop, scope, 0, 0) is not None
 
 
 def leaves_early(body: Sequence[ast.stmt]) -> bool:
@@ -166,7 +162,10 @@ def leaves_early(body: Sequence[ast.stmt]) -> bool:
     for statement in body:
         if isinstance(statement, (ast.Break, ast.Continue)):
             return True
-        if any(isinstance(each, ast.Return) for each in ast.walk(statement)):
+        if isinstance(statement, ast.Return) or (
+            query.bodies(statement)
+            and any(isinstance(each, ast.Return) for each in query.preorder(statement))
+        ):
             return True
         if isinstance(statement, (ast.For, ast.While)):
             if leaves_early(statement.orelse):
@@ -189,6 +188,28 @@ def is_nothing(statement: ast.stmt) -> bool:
     )
 
 
+def stores(root: ast.stmt) -> dict[int, frozenset[str]]:
+    """The names that each statement at or below `root` assigns, by identity of the statement.
+
+    Those of the statements inside it are among them.
+    """
+    found: dict[int, frozenset[str]] = {}
+
+    def visit(statement: ast.stmt) -> frozenset[str]:
+        blocks = query.bodies(statement)
+        if not blocks:
+            names = frozenset(query.names_written(statement))
+        else:
+            own = [e for e in ast.iter_child_nodes(statement) if not isinstance(e, ast.stmt)]
+            names = frozenset().union(*(query.names_written(each) for each in own))
+            names = names.union(*(visit(each) for block in blocks for each in block))
+        found[id(statement)] = names
+        return names
+
+    visit(root)
+    return found
+
+
 class _Counter:
     """Numbers what stands in one loop body, conditions left out."""
 
@@ -201,9 +222,14 @@ class _Counter:
 
 
 class _Walker:
-    """Walks statements in order, following what is known of names."""
+    """Walks statements in order, following what is known of names.
 
-    def __init__(self) -> None:
+    Args:
+        stores: statement -> the names that it assigns.
+    """
+
+    def __init__(self, stores: Mapping[int, frozenset[str]]) -> None:
+        self.stores = stores
         self.leaves: list[Leaf] = []
         self.places: dict[int, Place] = {}
         self.levels: list[tuple[Place, Level]] = []
@@ -224,7 +250,7 @@ class _Walker:
         if is_nothing(statement):
             return place.scope
         if isinstance(statement, ast.For):
-            level = _level(statement, place.scope, len(place.levels), counter.next)
+            level = self._level(statement, place, counter.next)
             if level is not None:
                 counter.take()
                 self.levels.append((here, level))
@@ -236,11 +262,18 @@ class _Walker:
         self.leaves.append(Leaf(len(self.leaves), statement, here, counter.take()))
         if not place.levels:
             self._leave(statement, here)
-        return scope_after(statement, place.scope)
+        return scope_after(statement, place.scope, self.stores[id(statement)])
+
+    def _level(self, loop: ast.For, place: Place, position: int) -> Level | None:
+        if any(
+            isinstance(loop.target, ast.Name) and loop.target.id in self.stores[id(each)]
+            for each in loop.body
+        ):
+            return None
+        return _range(loop, place.scope, len(place.levels), position)
 
     def _loop(self, loop: ast.For, level: Level, place: Place) -> Scope:
-        written = query.names_written(loop)
-        scope = forget(place.scope, written)
+        scope = forget(place.scope, self.stores[id(loop)])
         inside = replace(
             scope, values={**scope.values, level.variable: affine_sets.atom(level.dimension)}
         )
@@ -268,11 +301,10 @@ class _Walker:
                 self.survived = (*self.survived, f"((not ({reached})) or {holds})")
 
 
-def _level(loop: ast.For, scope: Scope, depth: int, position: int) -> Level | None:
+def _range(loop: ast.For, scope: Scope, depth: int, position: int) -> Level | None:
+    """The level of a loop whose body does not assign its variable."""
     header = query.header(loop)
     if header is None or loop.orelse or leaves_early(loop.body):
-        return None
-    if any(header.variable in query.names_written(each) for each in loop.body):
         return None
     start, stop = affine_sets.quasi(header.start, scope), affine_sets.quasi(header.stop, scope)
     step = affine_sets.quasi(header.step, scope)
@@ -282,7 +314,7 @@ def _level(loop: ast.For, scope: Scope, depth: int, position: int) -> Level | No
     return Level(loop, header.variable, dimension, start, stop, step.value, position)
 
 
-def forget(scope: Scope, names: set[str]) -> Scope:
+def forget(scope: Scope, names: AbstractSet[str]) -> Scope:
     """The scope without what it knows of some names."""
     if not names & (scope.values.keys() | scope.shapes.keys()):
         return scope
@@ -300,9 +332,17 @@ def _joined(first: Scope, second: Scope) -> Scope:
     return replace(first, values=values, shapes=shapes)
 
 
-def scope_after(statement: ast.stmt, before: Scope) -> Scope:
-    """What is known of names after a leaf."""
-    after = forget(before, query.names_written(statement))
+def scope_after(
+    statement: ast.stmt, before: Scope, written: AbstractSet[str] | None = None
+) -> Scope:
+    """What is known of names after a leaf.
+
+    Args:
+        statement: the leaf.
+        before: what is known before it.
+        written: the names that it assigns, where they have been found already.
+    """
+    after = forget(before, query.names_written(statement) if written is None else written)
     values, shapes = dict(after.values), dict(after.shapes)
     match statement:
         case ast.Assign(targets=targets, value=value):

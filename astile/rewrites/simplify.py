@@ -13,6 +13,7 @@ from astile.analysis.affine import Affine
 from astile.analysis.context import Contexts
 from astile.analysis.intervals import Range
 from astile.analysis.params import Names, names_of
+from astile.analysis.statements import stores
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.rewrites.result import conditions, is_guard
@@ -34,31 +35,12 @@ def simplify(program: Program) -> Program:
         program: the program; it is not changed.
     """
     new = program.cloned()
-    walker = _Walker(_integers(new), _stores(new.function))
+    walker = _Walker(_integers(new), stores(new.function))
     new.function.body = walker.block(new.function.body, [])
     if walker.guards:
         dropper = _Guards(new, walker.guards)
         new.function.body = dropper.block(new.function.body)
     return new
-
-
-def _stores(root: ast.stmt) -> dict[int, frozenset[str]]:
-    """The names that each statement assigns, those inside it included."""
-    found: dict[int, frozenset[str]] = {}
-
-    def visit(statement: ast.stmt) -> frozenset[str]:
-        blocks = query.bodies(statement)
-        if not blocks:
-            names = frozenset(query.names_written(statement))
-        else:
-            own = [e for e in ast.iter_child_nodes(statement) if not isinstance(e, ast.stmt)]
-            names = frozenset().union(*(query.names_written(each) for each in own))
-            names = names.union(*(visit(each) for block in blocks for each in block))
-        found[id(statement)] = names
-        return names
-
-    visit(root)
-    return found
 
 
 def _integers(program: Program) -> set[str]:
@@ -92,7 +74,8 @@ def _assigned(function: ast.FunctionDef) -> dict[str, list[ast.expr | None]]:
     A counted loop adds a number to the list of its variable.
     """
     found: dict[str, list[ast.expr | None]] = {}
-    for node in ast.walk(function):
+    every = query.preorder(function)
+    for node in every:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 found.setdefault(name, []).append(value)
@@ -105,7 +88,7 @@ def _assigned(function: ast.FunctionDef) -> dict[str, list[ast.expr | None]]:
             case ast.For() if (header := query.header(node)) is not None:
                 found.setdefault(header.variable, []).append(nodes.const(0))
     stores: dict[str, int] = {}
-    for node in ast.walk(function):
+    for node in every:
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             stores[node.id] = stores.get(node.id, 0) + 1
     for name, count in stores.items():  # += and whatever else binds names
