@@ -137,7 +137,7 @@ class Reach:
             place = statement.leaf.place
             for axis, index in enumerate(access.indices):
                 extent = place.scope.extent(array, axis)
-                if index is None or extent is None or array not in self._original.names.arguments:
+                if index is None or extent is None:
                     continue
                 outside = (
                     f"({index.text} >= {extent.text} or {index.text} < {extent.times(-1).text})"

@@ -94,10 +94,11 @@ class Explorer:
             return None
         pieces = relation.get_map_list()
         count = int(pieces.n_map())
+        parameters = sorted({*self.original.parameters, *self.new.parameters})
         for limit in _LIMITS:
             for position in range(count):
                 piece = pieces.get_at(position)
-                wrapped = isl.limited(piece.wrap(), self.new.parameters, limit)
+                wrapped = isl.limited(piece.wrap(), parameters, limit)
                 found = isl.points(wrapped)
                 if found is not None:
                     inner = int(piece.dim(isl.dim_type.in_))
