@@ -13,7 +13,13 @@ from astile.rewrites.result import Editor, is_guard, range_call
 
 
 def collapsed(
-    edit: Editor, nest: ast.stmt, array: str, cuttable: set[int], *, writes: bool
+    edit: Editor,
+    nest: ast.stmt,
+    array: str,
+    cuttable: set[int],
+    *,
+    writes: bool,
+    overlapping: bool = False,
 ) -> ast.stmt:
     """A nest in which loops that only occur as one mixed-radix number are one loop over it.
 
@@ -25,11 +31,13 @@ def collapsed(
         array: the array along whose axes the loops run.
         cuttable: identities of loops that may be replaced; that of a new one is added.
         writes: whether the numbers are indices of writes, else of reads.
+        overlapping: whether digits may be larger than their radix, so that some numbers occur
+            several times; they occur once afterwards.
     """
     while True:
         spine = _spine(nest, cuttable)
         for form in _indices(spine, array, writes=writes):
-            digits = _digits(edit, spine, form)
+            digits = _digits(edit, spine, form, overlapping=overlapping)
             merged = digits and _merged(edit, nest, digits, form)
             if merged:
                 loop, nest = merged
@@ -67,25 +75,28 @@ def _indices(spine: Sequence[ast.For], array: str, *, writes: bool) -> list[Affi
     ]
 
 
-def _digits(edit: Editor, spine: Sequence[ast.For], form: Affine) -> list[ast.For] | None:
+def _digits(
+    edit: Editor, spine: Sequence[ast.For], form: Affine, *, overlapping: bool
+) -> list[ast.For] | None:
     """The loops that are the digits of a number in mixed radix, the most significant first."""
     found = [each for each in spine if form.coefficient(edit.header(each).variable)]
     found.sort(key=lambda each: -form.coefficient(edit.header(each).variable))
     if len(found) < 2:
         return None
-    scale = form.coefficient(edit.header(found[-1]).variable)
+    unit = scale = form.coefficient(edit.header(found[-1]).variable)
     if scale < 1:
         return None
     for each in reversed(found):
         header = edit.header(each)
         counts = query.is_constant(header.start, 0) and query.is_constant(header.step, 1)
-        if form.coefficient(header.variable) != scale or not counts:
+        own = form.coefficient(header.variable)
+        if not counts or own > scale or own % unit or (own < scale and not overlapping):
             return None
         length = query.integer(header.stop)
         if each is not found[0]:
             if length is None or length < 1:
                 return None
-            scale *= length
+            scale += own * (length - 1)
     return found
 
 

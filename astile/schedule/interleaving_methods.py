@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from astile.rewrites.compute_at import compute_at
 from astile.rewrites.compute_inline import compute_inline
+from astile.rewrites.compute_root import compute_root
 from astile.rewrites.reverse_compute_at import reverse_compute_at
 from astile.rewrites.reverse_compute_inline import reverse_compute_inline
 from astile.schedule.select import Loop
@@ -42,3 +43,8 @@ class InterleavingMethods(Steps):
         """Compute a consumer where what it reads is made; see the rewrite of this name."""
         call = self._call("reverse_compute_inline", stage)
         return self._apply(call, unsafe, lambda p: reverse_compute_inline(p, self._stage(stage)))
+
+    def compute_root(self, stage: StageLike, *, unsafe: bool = False) -> tuple[Loop, ...]:
+        """Compute a stage as a whole, before the loops; see `astile.rewrites.compute_root`."""
+        call = self._call("compute_root", stage)
+        return self._apply(call, unsafe, lambda p: compute_root(p, self._stage(stage)))

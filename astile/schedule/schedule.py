@@ -41,6 +41,7 @@ PRIMITIVES = (
     "reverse_compute_at",
     "compute_inline",
     "reverse_compute_inline",
+    "compute_root",
     "set_scope",
     "expand",
     "cache_read",
