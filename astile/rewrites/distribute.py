@@ -8,24 +8,28 @@ from collections.abc import Sequence
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
+from astile.ir.stages import Stage
 from astile.rewrites.expand import expand_scalars
 from astile.rewrites.result import Editor, Rewritten, is_guard, named
 
 Spine = list[ast.For | ast.If]
 
 
-def distribute(program: Program, loop: int, at: int) -> Rewritten:
-    """Cut a loop in two: the statements before a position, then those from it on.
+def distribute(program: Program, loop: int, at: int | Stage) -> Rewritten:
+    """Cut a loop in two: the statements before a position or stage, then those from it on.
+
+    Loops between it and the stage are cut as well.
 
     Scalars that pass from the first part to the second are expanded to arrays.
 
     Args:
         program: the program before.
         loop: identity of the loop.
-        at: position in the loop's body of the first statement of the second part.
+        at: the first stage of the second part, or the position in the loop's body of its first
+            statement.
 
     Raises:
-        ScheduleError: when a part would be empty.
+        ScheduleError: when a part would be empty, or the stage is not in the loop.
 
     Before:
         for i in range(n):
@@ -41,18 +45,61 @@ def distribute(program: Program, loop: int, at: int) -> Rewritten:
     edit = Editor(program)
     node = edit.loop(loop)
     edit.header(node)
-    if not 0 < at < len(node.body):
+    spine: Spine = [node]
+    if isinstance(at, Stage):
+        spine, at = _way_to(edit, node, at)
+    first = _taken_out(edit, spine, at)
+    if not first or not spine[-1].body:
         raise ScheduleError(
             f"{named(node)} has no statement before this stage, or none from it on",
             code="schedule.nothing-to-do",
             span=edit.span(node),
         )
-    used = set().union(*(query.names(each) for each in node.body[at:]))
-    passing = [each for each in node.body[:at] if query.names_written(each) & used]
+    used = query.names(node)
+    passing = [
+        each
+        for part in first
+        for each in query.statements(part)
+        if query.names_written(each) & used
+    ]
     _check_allocations(edit, node, passing)
-    parts = _cut([node], [node.body[:at], node.body[at:]], edit)
-    _install(edit, node, parts, [node])
+    parts = [_copied_nest(edit, [node], first), node]
+    _install(edit, node, parts, spine)
     return edit.finish([each for each in parts if isinstance(each, ast.For)])
+
+
+def _way_to(edit: Editor, node: ast.For, stage: Stage) -> tuple[Spine, int]:
+    """The loops and guards from a loop to a stage, and its position in the innermost of them."""
+    statement = list(query.statements(edit.function))[stage.positions[0]]
+    path = [*edit.place(statement).parents, statement]
+    start = next((k for k, each in enumerate(path) if each is node), None)
+    if start is None:
+        raise ScheduleError(
+            f"{stage.name} is not computed inside {named(node)}",
+            code="schedule.not-nested",
+            span=edit.span(statement),
+        )
+    spine: Spine = [node]
+    for each in path[start + 1 : -1]:
+        if not isinstance(each, (ast.For, ast.If)) or each.orelse:
+            break
+        if isinstance(each, ast.For):
+            edit.header(each)
+        spine.append(each)
+    child = path[start + len(spine)]
+    return spine, next(k for k, each in enumerate(spine[-1].body) if each is child)
+
+
+def _taken_out(edit: Editor, spine: Spine, at: int) -> list[ast.stmt]:
+    """What stands before a position of a nest, in copies of its inner loops; it is removed."""
+    outer, inner = spine[0], spine[1:]
+    if not inner:
+        taken, outer.body = outer.body[: max(0, at)], outer.body[max(0, at) :]
+        return taken
+    position = next(k for k, each in enumerate(outer.body) if each is inner[0])
+    taken, outer.body = outer.body[:position], outer.body[position:]
+    deeper = _taken_out(edit, inner, at)
+    return [*taken, _copied_nest(edit, [inner[0]], deeper)] if deeper else taken
 
 
 def perfect_nest(edit: Editor, spine: Spine) -> Spine:
@@ -86,9 +133,7 @@ def perfect_nest(edit: Editor, spine: Spine) -> Spine:
     return spine
 
 
-def _check_allocations(
-    edit: Editor, around: ast.For | ast.If, beside: Sequence[ast.stmt]
-) -> None:
+def _check_allocations(edit: Editor, around: ast.For | ast.If, beside: Sequence[ast.stmt]) -> None:
     """Refuse to part an array of one iteration from the statements that use it."""
     for statement in beside:
         made = query.allocation(statement)
@@ -100,12 +145,6 @@ def _check_allocations(
                 span=edit.span(statement) or edit.span(around),
                 hints=["order the loops first, then use `set_scope`"],
             )
-
-
-def _cut(spine: Spine, groups: Sequence[list[ast.stmt]], edit: Editor) -> list[ast.stmt]:
-    first = _copied_nest(edit, spine, groups[0])
-    spine[-1].body = groups[1]
-    return [first, spine[0]]
 
 
 def _copied_nest(

@@ -77,8 +77,8 @@ class LoopMethods(Steps):
     ) -> tuple[Loop, ...]:
         """Cut a loop in two before a stage; see `astile.rewrites.distribute`."""
         call = self._call("distribute", loop, at=at)
-        position = compose.position_in(self.program, self._loop(loop), self._stage(at))
-        return self._apply(call, unsafe, lambda p: distribute(p, self._loop(loop), position))
+        stage = self._stage(at)
+        return self._apply(call, unsafe, lambda p: distribute(p, self._loop(loop), stage))
 
     def unroll(
         self, loop: LoopLike, factor: int | None = None, *, unsafe: bool = False

@@ -18,6 +18,7 @@ from tests.support.assert_rewrite import (
     refused,
     rewritten,
     sizes,
+    stage,
 )
 
 Golden = Callable[[str, str], None]
@@ -82,6 +83,24 @@ def f(x, y, z):
     golden("rewrites/distribute/own_scalars.py", module_text(after))
 
 
+def test_at_a_stage_inside_inner_loops(golden: Golden) -> None:
+    before = program("""
+def sobel(x, gx, gy):
+    n, m = gx.shape
+    for i in range(n):
+        gx[i, 0] = 0.0
+        for j in range(m):
+            if j > 0:
+                gx[i, j] = x[i, j + 1] - x[i, j]
+                gy[i, j] = x[i + 1, j] - x[i, j]
+        gy[i, 0] = 0.0
+""")
+    after, made = applied(distribute, before, loop(before, "i"), stage(before, "gy"))
+    golden("rewrites/distribute/stage.py", module_text(after))
+    assert len(made) == 2
+    assert_proved(before, after)
+
+
 def test_inside_another_loop_of_literal_length(golden: Golden) -> None:
     before = program("""
 def f(x, y):
@@ -104,6 +123,13 @@ def test_an_empty_part(at: int) -> None:
     error = refused(distribute, before, loop(before, "i"), at)
     assert error.code == "schedule.nothing-to-do"
     assert "the loop over i has no statement before" in str(error)
+
+
+def test_a_stage_elsewhere() -> None:
+    before = program(TWO.format(bounds="n", value="a[i]") + "    x[0] = 1\n")
+    error = refused(distribute, before, loop(before, "i"), stage(before, "x"))
+    assert error.code == "schedule.not-nested"
+    assert "x is not computed inside the loop over i" in str(error)
 
 
 def test_a_loop_left_early() -> None:
