@@ -61,46 +61,49 @@ class Number:
         return isinstance(values.get(self.name), (int, float, complex, np.number, np.bool_))
 
 
-@dataclass(frozen=True)
-class Integer:
-    """An argument is an integer.
-
-    Args:
-        name: the argument.
-        least: its least value, None for any.
-    """
-
-    name: str
-    least: int | None = None
-
-    def holds(self, values: Values) -> bool:
-        """Whether it is an integer, and not too small."""
-        value = values.get(self.name)
-        if not isinstance(value, (int, np.integer)):
-            return False
-        return self.least is None or int(value) >= self.least
+#: An argument and one of its axes; an argument that is an integer, and None.
+Length: TypeAlias = tuple[str, int | None]
 
 
 @dataclass(frozen=True)
 class SameExtent:
-    """Axes of two arguments are equally long.
+    """Two lengths are equal.
 
     Args:
-        first: an argument and one of its axes.
-        second: the same of the other.
+        first: of an axis, or the value of an integer.
+        second: the same of another argument.
     """
 
-    first: tuple[str, int]
-    second: tuple[str, int]
+    first: Length
+    second: Length
 
     def holds(self, values: Values) -> bool:
-        """Whether both axes are there, and of one length."""
-        lengths: list[int | None] = []
-        for name, axis in (self.first, self.second):
-            described = _described(values.get(name))
-            known = described is not None and axis < len(described[0])
-            lengths.append(described[0][axis] if described is not None and known else None)
-        return lengths[0] is not None and lengths[0] == lengths[1]
+        """Whether both are there, and equal."""
+        one, other = _length(self.first, values), _length(self.second, values)
+        return one is not None and one == other
+
+
+@dataclass(frozen=True)
+class NotNegative:
+    """A sum of lengths is at least 0.
+
+    Args:
+        terms: the lengths and what each is multiplied with.
+        constant: what is added.
+    """
+
+    terms: tuple[tuple[Length, int], ...]
+    constant: int
+
+    def holds(self, values: Values) -> bool:
+        """Whether all lengths are known, and their sum is at least 0."""
+        total = self.constant
+        for length, factor in self.terms:
+            known = _length(length, values)
+            if known is None:
+                return False
+            total += factor * known
+        return total >= 0
 
 
 #: The type of cells: as those of an argument, by the name of a dtype, or that of Python numbers.
@@ -170,6 +173,15 @@ def _described(value: Any) -> tuple[tuple[int, ...], np.dtype[Any]] | None:
     if not isinstance(described, Mapping):
         return None
     return tuple(described["shape"]), np.dtype(described["typestr"])
+
+
+def _length(length: Length, values: Values) -> int | None:
+    name, axis = length
+    value = values.get(name)
+    if axis is None:
+        return int(value) if isinstance(value, (int, np.integer)) else None
+    described = _described(value)
+    return described[0][axis] if described is not None and axis < len(described[0]) else None
 
 
 def _operand(source: Source, values: Values) -> Any:

@@ -313,6 +313,11 @@ def if_then(
     return ast.If(condition, list(body), list(orelse))
 
 
+def raise_error(kind: str, message: str) -> ast.Raise:
+    """``raise kind(message)``; line breaks in `message` become spaces."""
+    return ast.Raise(call(kind, [ast.Constant(" ".join(message.split()))]))
+
+
 def function(
     identifier: str, parameters: Iterable[str], body: Sequence[ast.stmt]
 ) -> ast.FunctionDef:
