@@ -8,6 +8,7 @@ from functools import cached_property
 
 from astile import check as checking
 from astile.analysis import bounds
+from astile.ir import needs
 from astile.ir.program import Program
 from astile.runtime import arguments
 from astile.runtime import compile as compiling
@@ -50,6 +51,22 @@ class Forms:
         self._specializers: dict[str, Specializer] = {}
 
     @cached_property
+    def as_written(self) -> Forms:
+        """What runs where the needs of the program are not met: the function without steps."""
+        written = self.program.written
+        if written is None:
+            return self
+        return Forms(written, tiles=None, scheduling=_take_no_step, exact=self._exact)
+
+    def suited_to(self, values: Mapping[str, object]) -> Forms:
+        """These forms, or those of the function as it was written.
+
+        Args:
+            values: parameter -> argument, defaults filled in.
+        """
+        return self if needs.are_met(self.program.needs, values) else self.as_written
+
+    @cached_property
     def conditions(self) -> tuple[bounds.Condition, ...]:
         """What must hold of the sizes at a call for every access to stay inside its array."""
         return bounds.conditions(self.program)
@@ -81,6 +98,14 @@ class Forms:
         else:
             compose.auto(made, self._tiles, family)
         return made
+
+    def rewrites(self, target: str) -> bool:
+        """Whether what runs on a target differs from the function as it was written.
+
+        Args:
+            target: one of `TARGETS`.
+        """
+        return self.program.written is not None or bool(self.schedule(target).steps)
 
     def specializer(self, target: str) -> Specializer:
         """What makes the callables of a target.
@@ -130,3 +155,7 @@ class Forms:
             return specializer.launcher(checked.types)(checked)
 
         return run
+
+
+def _take_no_step(schedule: Schedule) -> None:
+    """Leave the program as it is."""

@@ -76,7 +76,6 @@ class Kernel(Generic[P, R_co]):
             program = build.build(function, scratch=tuple(scratch))
         self._original = program
         self._forms = Forms(program, tiles=tiles, scheduling=schedule, exact=exact)
-        self._uses = self._forms.uses
         self._has_warned = False
         self._not_compiled: set[tuple[tuple[str, str], ...]] = set()
         self._forms.schedule(self._default_target())  # what is wrong with it shows now
@@ -85,8 +84,9 @@ class Kernel(Generic[P, R_co]):
         """Run it: NumPy arrays on the host or through the GPU, device arrays where they are."""
         values = self._bound(args, kwargs)
         target = self._target_for(values)
-        checked = arguments.check(self._uses, self._forms.conditions, values, target)
-        return cast("R_co", self._run_or_fall_back(target, checked))
+        forms = self._forms.suited_to(values)
+        checked = arguments.check(forms.uses, forms.conditions, values, target)
+        return cast("R_co", self._run_or_fall_back(forms, target, checked))
 
     def __repr__(self) -> str:
         return f"<Kernel {self.__name__} for target {self._target!r}>"
@@ -156,14 +156,15 @@ class Kernel(Generic[P, R_co]):
             InternalError: at the first divergence, naming the step or target and the cell.
         """
         values = self._bound(args, kwargs)
-        checked = arguments.check(self._uses, self._forms.conditions, values, "python")
+        forms = self._forms.suited_to(values)
+        checked = arguments.check(forms.uses, forms.conditions, values, "python")
         if checked.overlaps:
             raise ArgumentError(
                 f"arguments {checked.overlaps[0]}: such a call runs the original loops",
                 code="argument-overlap",
                 hints=("check it with arrays that are apart",),
             )
-        candidates, skipped = self._forms.candidates(self._default_target())
+        candidates, skipped = forms.candidates(self._default_target())
         return checking.compare(
             self._plain_call, candidates, skipped, values, frozenset(self._original.scratch)
         )
@@ -184,31 +185,32 @@ class Kernel(Generic[P, R_co]):
         plain = cast("Callable[..., object]", self.__wrapped__)
         return plain(*bound.args, **bound.kwargs)
 
-    def _run_or_fall_back(self, target: str, checked: arguments.Checked) -> object:
+    def _run_or_fall_back(self, forms: Forms, target: str, checked: arguments.Checked) -> object:
         """Run it; what numba cannot compile runs as Python where the user named no target."""
         if self._target != "auto" or target != "cpu":
-            return self._run(target, checked)
+            return self._run(forms, target, checked)
         types = tuple(checked.types.items())
         if types not in self._not_compiled:
             try:
-                return self._run(target, checked)
+                return self._run(forms, target, checked)
             except LoweringError as error:  # nothing has run yet
                 self._not_compiled.add(types)
                 launch.warn_of_plain_python(self.__name__, error)
-        return self._run("python", checked)
+        return self._run(forms, "python", checked)
 
-    def _run(self, target: str, checked: arguments.Checked) -> object:
+    def _run(self, forms: Forms, target: str, checked: arguments.Checked) -> object:
         original = False
-        if checked.overlaps and (target in ("cuda", "emulate") or self._rewrites(target)):
+        if checked.overlaps and (target in ("cuda", "emulate") or forms.rewrites(target)):
             self._require_no_overlap(target, checked.overlaps)
             original = True
-        launcher = self._forms.specializer(target).launcher(checked.types, original=original)
+            if forms.as_written is not forms:
+                values = checked.values
+                forms = forms.as_written
+                checked = arguments.check(forms.uses, forms.conditions, values, target)
+        launcher = forms.specializer(target).launcher(checked.types, original=original)
         if target == "cuda":
             self._warn_of_copies(checked)
         return launcher(checked)
-
-    def _rewrites(self, target: str) -> bool:
-        return bool(self._forms.schedule(target).steps)
 
     def _require_no_overlap(self, target: str, found: Sequence[arrays.Overlap]) -> None:
         if target not in ("cuda", "emulate"):
