@@ -1,0 +1,6 @@
+def f(x, a, b):
+    n = len(x)
+    for i in range(n):
+        a[i] = x[i] * 2
+        if i < n - 1:
+            b[i] = a[i] + 1
