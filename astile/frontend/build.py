@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -13,9 +13,12 @@ from astile.diagnostics import Related, did_you_mean
 from astile.errors import SourceError
 from astile.frontend import names, normalize, subset, text
 from astile.frontend.capture import Captured, capture
+from astile.frontend.slices import slices
 from astile.ir import nodes, query
 from astile.ir.program import Program
 
+#: What is done to a program, in this order; each gives the program itself where it does nothing.
+PASSES: tuple[Callable[[Program], Program], ...] = (slices,)
 #: How deep helpers may call helpers.
 _DEPTH = 20
 
@@ -30,8 +33,8 @@ def build(function: object, *, scratch: Iterable[str] = ()) -> Program:
     Raises:
         SourceError: for Python that astile does not read, with its place and what to write.
     """
-    program = _read(capture(function), ())
-    return _with_scratch(program, scratch)
+    program = _with_scratch(_read(capture(function), ()), scratch)
+    return _made_plain(program)
 
 
 def build_from_source(module: str, name: str | None = None, scratch: Iterable[str] = ()) -> Program:
@@ -68,6 +71,21 @@ def _read(captured: Captured, callers: tuple[types.CodeType, ...]) -> Program:
         helper_programs=helpers,
         next_loop=len(query.loops(function)),
     )
+
+
+def _made_plain(program: Program) -> Program:
+    """A program in which what can be said by loops is said by loops, pass by pass."""
+    result = program
+    for each in PASSES:
+        result = each(result)
+    if result is program:
+        return program
+    result = result.cloned()
+    every = query.loops(result.function)
+    for identity, loop in enumerate(every):
+        nodes.set_loop_id(loop, identity)
+    written = program if result.needs else None
+    return replace(result, next_loop=len(every), written=written)
 
 
 def _helper(

@@ -104,7 +104,7 @@ def labelled(schedule: Schedule, module: ModuleType, label: str) -> Loop:
     order = [
         each
         for each in query.preorder(schedule.program.function)
-        if isinstance(each, (ast.For, ast.While))
+        if isinstance(each, (ast.For, ast.While)) and hasattr(each, "lineno")  # the user wrote it
     ]
     found = order[module.META["loops"].index(label)]
     identity = nodes.loop_id(found) if isinstance(found, ast.For) else None

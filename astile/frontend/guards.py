@@ -1,0 +1,52 @@
+"""Assumptions that a text has to check itself where it runs without astile."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from astile.frontend import lengths
+from astile.frontend.lengths import Linear
+from astile.frontend.spans import Assumed
+from astile.ir import nodes
+from astile.ir.needs import Length, NotNegative, SameExtent
+from astile.ir.program import Program
+
+
+def guarded(program: Program, assumed: Assumed) -> Program:
+    """A program that raises where an assumption fails that would change values unseen.
+
+    A kernel looks at its needs before it runs anything, so that these never raise there; a printed
+    module has only its text.
+
+    Args:
+        program: its tree is edited.
+        assumed: what was assumed.
+
+    After::
+
+        def f(A, B):
+            if A.shape[0] != B.shape[0]:
+                raise ValueError("A[:] and B[:] have different lengths")
+    """
+    body = program.function.body
+    made: list[ast.stmt] = []
+    for need, message in assumed.guards.items():
+        raised = nodes.raise_error("ValueError", message)
+        made.append(nodes.if_then(_fails(need), [raised]))
+    first = int(bool(body) and ast.get_docstring(program.function, clean=False) is not None)
+    program.function.body = [*body[:first], *made, *body[first:]]
+    return replace(program)
+
+
+def _fails(need: SameExtent | NotNegative) -> ast.expr:
+    if isinstance(need, SameExtent):
+        sides = [lengths.expression(lengths.symbol(_text(e))) for e in (need.first, need.second)]
+        return nodes.compare(sides[0], ast.NotEq, sides[1])
+    form = Linear({_text(length): factor for length, factor in need.terms})
+    return nodes.compare(lengths.expression(form), ast.Lt, nodes.const(-need.constant))
+
+
+def _text(length: Length) -> str:
+    name, axis = length
+    return name if axis is None else lengths.extent_symbol(name, axis)

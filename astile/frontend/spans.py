@@ -1,0 +1,331 @@
+"""Slices as the loops that go over the same cells: first index, end, step."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from astile.frontend import lengths
+from astile.frontend.arrays import Facts
+from astile.frontend.lengths import Lengths, Linear
+from astile.ir import nodes, query
+from astile.ir.needs import Length, Need, NotNegative, SameExtent
+from astile.ir.printer import print_expression
+
+
+class Kept(Exception):  # noqa: N818 - says that a statement stays as it is, it is no error
+    """A statement that is not rewritten.
+
+    Args:
+        reason: why.
+    """
+
+
+@dataclass(frozen=True)
+class Span:
+    """One axis of a slice, as a range.
+
+    Args:
+        start: the first index.
+        stop: the end, which is not reached.
+        step: what is added from one index to the next.
+        extent: the length of the axis.
+        clipped: the end as an expression, where it is the smaller of two.
+    """
+
+    start: Linear
+    stop: Linear
+    step: int
+    extent: Linear
+    clipped: ast.expr | None = None
+
+
+@dataclass(frozen=True)
+class Part:
+    """Cells of an array: per axis one index, or a span.
+
+    Args:
+        array: the array.
+        axes: outermost first.
+    """
+
+    array: str
+    axes: tuple[ast.expr | Span, ...]
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The axes that are gone along, outermost first."""
+        return tuple(each for each in self.axes if isinstance(each, Span))
+
+
+@dataclass
+class Assumed:
+    """What is assumed while statements are rewritten.
+
+    Args:
+        needs: assumptions about the arguments of a call.
+        guards: those among them whose failure nothing else would show where the text of the
+            program runs by itself -> what is wrong then.
+    """
+
+    needs: dict[Need, None] = field(default_factory=dict)
+    guards: dict[SameExtent | NotNegative, str] = field(default_factory=dict)
+
+    def add(self, needs: Iterable[Need]) -> None:
+        """Assume more."""
+        self.needs.update(dict.fromkeys(needs))
+
+    def guard(self, need: SameExtent | NotNegative, message: str) -> None:
+        """Assume what the text has to make sure of; of two sums only the stronger is shown."""
+        self.needs[need] = None
+        for known in list(self.guards):
+            if isinstance(known, NotNegative) and isinstance(need, NotNegative):
+                if known.terms == need.terms and known.constant <= need.constant:
+                    return
+                if known.terms == need.terms:
+                    del self.guards[known]
+        self.guards.setdefault(need, message)
+
+
+class SpanReader:
+    """Reads accesses at one place of a program.
+
+    Args:
+        facts: what the names of the program hold.
+        known: what is known of integers at the place.
+        assumed: is added to.
+    """
+
+    def __init__(self, facts: Facts, known: Lengths, assumed: Assumed) -> None:
+        self.facts, self.known, self.assumed = facts, known, assumed
+        self.shown = ""
+
+    def part(self, access: ast.expr) -> Part | None:
+        """The cells that an access names; None for what is no part of a known array.
+
+        Raises:
+            Kept: for an index that is neither a number nor a slice that can be read.
+        """
+        base = query.base_name(access)
+        if base is None or base not in self.facts.ranks:
+            return None
+        indices = query.indices(access) if isinstance(access, ast.Subscript) else []
+        rank = self.facts.ranks[base]
+        if len(indices) > rank or isinstance(getattr(access, "value", None), ast.Subscript):
+            raise Kept("indices that are not one for each axis")
+        self.shown = print_expression(access)
+        whole = [ast.Slice() for _ in range(rank - len(indices))]
+        axes = [self._axis(base, axis, each) for axis, each in enumerate([*indices, *whole])]
+        return Part(base, tuple(axes))
+
+    def _axis(self, array: str, axis: int, index: ast.expr) -> ast.expr | Span:
+        if isinstance(index, ast.Slice):
+            return self._span(array, axis, index)
+        if not self.facts.is_number(index):
+            raise Kept("an index that may be an array")
+        return index
+
+    def _span(self, array: str, axis: int, index: ast.Slice) -> Span:
+        text = lengths.extent_symbol(array, axis)
+        extent = self.known.sizes.get(text, lengths.symbol(text))
+        step = 1 if index.step is None else query.integer(index.step)
+        if step == -1 and index.lower is None and index.upper is None:
+            last = extent.plus(lengths.constant(-1))
+            return Span(last, lengths.constant(-1), -1, extent)
+        if step is None or step < 1:
+            raise Kept("a step that is no positive number")
+        start = self._start(index.lower, extent)
+        return self._stop(index.upper, start, step, extent)
+
+    def _start(self, lower: ast.expr | None, extent: Linear) -> Linear:
+        form = lengths.constant(0) if lower is None else self._form(lower)
+        if form.value is not None and form.value < 0:
+            form = extent.plus(form)
+        self._require_not_negative(form, f"{self.shown} starts before the array")
+        return form
+
+    def _stop(self, upper: ast.expr | None, start: Linear, step: int, extent: Linear) -> Span:
+        if upper is None:
+            return Span(start, extent, step, extent)
+        form = self._form(upper)
+        if form.value is not None and form.value < 0:
+            return Span(start, extent.plus(form), step, extent)
+        beyond = extent.minus(form)
+        if beyond.value is not None and beyond.value < 0:
+            return Span(start, extent, step, extent)
+        if not self._is_empty_below_zero(beyond, start):
+            self._require_not_negative(form, f"{self.shown} ends before the array")
+        if self.known.is_never_negative(beyond):
+            return Span(start, form, step, extent)
+        terms = self._terms(beyond)
+        if terms is not None:  # an index past the end shows by itself
+            self.assumed.add([NotNegative(terms, beyond.constant)])
+            return Span(start, form, step, extent)
+        end = lengths.expression(extent, self.known.spelled)
+        return Span(start, form, step, extent, nodes.call("min", [nodes.clone(upper), end]))
+
+    def _form(self, bound: ast.expr) -> Linear:
+        form = self.known.linear(bound)
+        if form is None or not self.facts.is_number(bound):
+            raise Kept("a bound that is no sum of integers")
+        return form
+
+    @staticmethod
+    def _is_empty_below_zero(beyond: Linear, start: Linear) -> bool:
+        """Whether ``A[s : n - c]`` is empty where ``n - c`` is negative, and counts from the end.
+
+        It ends before ``2 * n - c`` then, which is at most ``c - 2`` since ``n < c``.
+        """
+        if beyond.value is None or start.value is None:
+            return False
+        return 0 <= beyond.value <= start.value + 2
+
+    # --- assumptions ----------------------------------------------------------------------------
+
+    def _require_not_negative(self, form: Linear, otherwise: str) -> None:
+        """Assume what is not known of a bound."""
+        if self.known.is_never_negative(form):
+            return
+        terms = self._terms(form)
+        if terms is None:
+            raise Kept("a bound that may be negative")
+        self.assumed.guard(NotNegative(terms, form.constant), otherwise)
+
+    def _terms(self, form: Linear) -> tuple[tuple[Length, int], ...] | None:
+        found = []
+        for text, factor in form.terms.items():
+            length = self.length(text)
+            if length is None:
+                return None
+            found.append((length, factor))
+        return tuple(found)
+
+    def length(self, text: str) -> Length | None:
+        """A symbol as a length that is known when the kernel is called, or None."""
+        array, _, rest = text.partition(".shape[")
+        if array not in self.facts.parameters:
+            return None
+        if rest:
+            return (array, int(rest[:-1])) if array in self.facts.ranks else None
+        steady = array in self.facts.numbers and array not in self.facts.bindings
+        return (array, None) if steady else None
+
+    # --- spans of one length --------------------------------------------------------------------
+
+    def offset(self, span: Span, other: Span, shown: str) -> Linear:
+        """What is added to an index of `span` to find the cell of `other` that belongs to it.
+
+        Args:
+            span: of what is stored.
+            other: of what is read.
+            shown: both as the user wrote them, for a message.
+
+        Raises:
+            Kept: when they cannot be shown or assumed to be equally long.
+        """
+        if span.clipped is not None or other.clipped is not None:
+            ends = (span.clipped, other.clipped)
+            same = span.stop == other.stop and None not in ends
+            if not same or span.step != other.step or span.step < 1:
+                raise Kept("slices that may be of different lengths")
+            self._require_equal(span.extent.minus(other.extent), shown)
+            if not span.start.minus(other.start).is_zero():
+                raise Kept("slices that may be of different lengths")
+            return lengths.constant(0)
+        if abs(span.step) != abs(other.step):
+            raise Kept("slices with different steps")
+        one, two = (
+            each.stop.minus(each.start) if each.step > 0 else each.start.minus(each.stop)
+            for each in (span, other)
+        )
+        self._require_equal(one.minus(two), shown)
+        if span.step == other.step:
+            return other.start.minus(span.start)
+        return other.start.plus(span.start)
+
+    def _require_equal(self, difference: Linear, shown: str) -> None:
+        if difference.is_zero():
+            return
+        factors = sorted(difference.terms.values())
+        if difference.constant or factors != [-1, 1]:
+            raise Kept("slices that may be of different lengths")
+        (first, second) = (self.length(each) for each in difference.terms)
+        if first is None or second is None:
+            raise Kept("slices that may be of different lengths")
+        self.assumed.guard(SameExtent(*sorted((first, second), key=str)), shown)
+
+
+# --- may two parts meet? --------------------------------------------------------------------------
+
+
+def first_reads(known: Lengths, written: Part, read: Part, order: Sequence[Span]) -> bool:
+    """Whether a loop over the cells of `written` reads each cell of `read` before it is stored.
+
+    Args:
+        known: what is known of integers.
+        written: where the value is stored.
+        read: what the value is computed from, of the same array.
+        order: the spans of `written`, outermost first; those of `read` belong to the last ones.
+    """
+    if are_apart(known, written, read):
+        return True
+    spans = read.spans
+    if len(spans) != len(order) or any(each.step != 1 for each in (*spans, *order)):
+        return written.axes == read.axes or _same_cells(written, read)
+    distances = []
+    for own, other in zip(written.axes, read.axes, strict=True):
+        if isinstance(own, Span) and isinstance(other, Span):
+            if own.clipped is not None or other.clipped is not None:
+                if own.start != other.start:
+                    return False
+                distances.append(lengths.constant(0))
+            else:
+                distances.append(other.start.minus(own.start))
+        elif isinstance(own, Span) or isinstance(other, Span):
+            return False
+    for distance in distances:
+        if not distance.is_zero():
+            # the cell that is read is stored in a later iteration
+            return known.is_never_negative(distance.plus(lengths.constant(-1)))
+    return True
+
+
+def _same_cells(written: Part, read: Part) -> bool:
+    """Whether each iteration reads the cells that it stores, and no others."""
+    return all(
+        isinstance(own, Span) == isinstance(other, Span)
+        and (not isinstance(own, Span) or own == other)
+        for own, other in zip(written.axes, read.axes, strict=True)
+    )
+
+
+def are_apart(known: Lengths, first: Part, second: Part) -> bool:
+    """Whether two parts of one array have no cell in common."""
+    return any(
+        _apart_along(known, one, other) for one, other in zip(first.axes, second.axes, strict=True)
+    )
+
+
+def _apart_along(known: Lengths, one: ast.expr | Span, other: ast.expr | Span) -> bool:
+    low_one, high_one = _ends(known, one)
+    low_other, high_other = _ends(known, other)
+    return _is_below(known, high_one, low_other) or _is_below(known, high_other, low_one)
+
+
+def _is_below(known: Lengths, high: Linear | None, low: Linear | None) -> bool:
+    if high is None or low is None:
+        return False
+    return known.is_never_negative(low.minus(high).plus(lengths.constant(-1)))
+
+
+def _ends(known: Lengths, axis: ast.expr | Span) -> tuple[Linear | None, Linear | None]:
+    """The least and greatest index along an axis, counted from the start; None: not known."""
+    if not isinstance(axis, Span):
+        form = known.linear(axis)
+        if form is None or not known.is_never_negative(form):
+            return None, None
+        return form, form
+    if axis.step < 0:
+        return lengths.constant(0), axis.start
+    return axis.start, axis.stop.plus(lengths.constant(-1))

@@ -1,0 +1,55 @@
+"""The words of NumPy and Python that the frontend knows, and what their names stand for."""
+
+from __future__ import annotations
+
+import ast
+
+from astile.ir import query
+from astile.ir.program import Program
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+#: Functions that compute every cell of their result from the same cell of their arguments.
+CELLWISE = _words(
+    "abs absolute add arccos arccosh arcsin arcsinh arctan arctan2 arctanh cbrt ceil copysign cos "
+    "cosh deg2rad degrees divide equal exp exp2 expm1 fabs floor floor_divide fmax fmin fmod "
+    "greater greater_equal hypot isfinite isinf isnan less less_equal log log10 log1p log2 "
+    "logical_and logical_not logical_or logical_xor maximum minimum mod multiply negative "
+    "not_equal rad2deg radians remainder rint sign sin sinh sqrt square subtract tan tanh "
+    "true_divide trunc where"
+)
+#: Reductions of a whole array to a number, as functions of NumPy and methods of arrays.
+REDUCTIONS = _words("all any argmax argmin dot max mean min prod std sum vdot var")
+#: Functions of Python that compute a number from numbers.
+NUMBER_CALLS = _words("abs bool float int len max min pow round")
+
+
+def path_of(program: Program, function: ast.expr) -> str | None:
+    """``numpy.sqrt`` for ``np.sqrt``, builtins by their own name; None for what the program binds.
+
+    Args:
+        program: its imports say what names stand for.
+        function: what is called.
+    """
+    word = query.dotted(function)
+    if word is None:
+        return None
+    head, _, rest = word.partition(".")
+    if head in query.names_written(program.function) | set(query.parameters(program.function)):
+        return None
+    if head in program.helpers or head in program.constants:
+        return None
+    base = program.imports.get(head)
+    if base is None:
+        return word
+    return f"{base}.{rest}" if rest else base
+
+
+def numpy_word(program: Program, function: ast.expr) -> str | None:
+    """``sqrt`` for ``np.sqrt``; None for what is no member of NumPy."""
+    path = path_of(program, function) or ""
+    head, _, last = path.rpartition(".")
+    return last if head == "numpy" else None

@@ -1,0 +1,94 @@
+"""Goes through the statements of a function with what is known of integers at each place."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+
+from astile.frontend.lengths import Lengths, Linear
+from astile.ir import query
+
+#: Gives the statements in place of one, or None where it stays.
+Rewrite = Callable[[ast.stmt, Lengths], "list[ast.stmt] | None"]
+
+
+def edited(function: ast.FunctionDef, sizes: Mapping[str, Linear], rewrite: Rewrite) -> bool:
+    """Rewrite statements in place, inner ones first; whether anything changed.
+
+    What stands inside statements that are kept whole (a ``while``, an ``if`` on data, a loop that
+    is left early) stays too: taking it apart would show nothing to the analysis.
+
+    Args:
+        function: is edited.
+        sizes: names of integers that stay the same.
+        rewrite: is asked for each statement.
+    """
+    editor = _Editor(rewrite)
+    known = Lengths(sizes)
+    body: list[ast.stmt] = []
+    for statement in function.body:
+        body += editor.statement(statement, known)
+        known = known.after(statement)
+    function.body = body
+    return editor.has_changed
+
+
+class _Editor:
+    def __init__(self, rewrite: Rewrite) -> None:
+        self.rewrite = rewrite
+        self.has_changed = False
+
+    def block(self, body: Sequence[ast.stmt], known: Lengths) -> list[ast.stmt]:
+        done: list[ast.stmt] = []
+        for statement in body:
+            done += self.statement(statement, known)
+        return done
+
+    def statement(self, statement: ast.stmt, known: Lengths) -> list[ast.stmt]:
+        if isinstance(statement, ast.For) and is_transparent(statement):
+            statement.body = self.block(statement.body, known.inside(statement))
+        elif isinstance(statement, ast.If) and is_about_sizes(statement.test, known):
+            statement.body = self.block(statement.body, known)
+            statement.orelse = self.block(statement.orelse, known)
+        made = self.rewrite(statement, known)
+        if made is None:
+            return [statement]
+        self.has_changed = True
+        return made
+
+
+def is_transparent(loop: ast.For) -> bool:
+    """Whether a loop is counted and runs to its end."""
+    return query.header(loop) is not None and not is_left(loop.body)
+
+
+def is_left(body: Sequence[ast.stmt]) -> bool:
+    """Whether statements of a loop's body break, continue or return."""
+    for statement in body:
+        if isinstance(statement, (ast.Break, ast.Continue)):
+            return True
+        if any(isinstance(each, ast.Return) for each in ast.walk(statement)):
+            return True
+        inner = [] if isinstance(statement, (ast.For, ast.While)) else query.bodies(statement)
+        if any(map(is_left, inner)):
+            return True
+    return False
+
+
+def is_about_sizes(test: ast.expr, known: Lengths) -> bool:
+    """Whether a condition may be one over known integers only."""
+    match test:
+        case ast.BoolOp(values=values):
+            return all(is_about_sizes(each, known) for each in values)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return is_about_sizes(operand, known)
+        case ast.Compare(left=left, comparators=comparators):
+            return all(_is_integer(each, known) for each in (left, *comparators))
+    return False
+
+
+def _is_integer(side: ast.expr, known: Lengths) -> bool:
+    match side:
+        case ast.BinOp(left=left, op=ast.FloorDiv() | ast.Mod(), right=right):
+            return _is_integer(left, known) and query.integer(right) is not None
+    return known.linear(side) is not None
