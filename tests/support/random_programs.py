@@ -214,15 +214,15 @@ def _distribute(function: ast.FunctionDef, chance: random.Random) -> None:
 def _merge(function: ast.FunctionDef, chance: random.Random) -> None:
     for block in _blocks(function):
         for at, (first, second) in enumerate(itertools.pairwise(block)):
-            if isinstance(first, ast.For) and isinstance(second, ast.For):
-                if nodes.same(first.iter, second.iter) and chance.random() < 0.7:
-                    old, new = query.header(first), query.header(second)
-                    if old is None or new is None:
-                        return
-                    values = {new.variable: nodes.name(old.variable)}
-                    first.body += [nodes.substitute(each, values) for each in second.body]
-                    del block[at + 1]
-                    return
+            if not isinstance(first, ast.For) or not isinstance(second, ast.For):
+                continue
+            old, new = query.header(first), query.header(second)
+            alike = nodes.same(first.iter, second.iter)
+            if old is not None and new is not None and alike and chance.random() < 0.7:
+                values = {new.variable: nodes.name(old.variable)}
+                first.body += [nodes.substitute(each, values) for each in second.body]
+                del block[at + 1]
+                return
 
 
 def _shift_constant(function: ast.FunctionDef, chance: random.Random) -> None:
