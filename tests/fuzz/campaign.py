@@ -31,6 +31,8 @@ class Tally:
     """What was counted."""
 
     counts: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0
+    primitives: Counter[tuple[str, bool]] = field(default_factory=Counter)
     pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
     failures: dict[str, list[Failure]] = field(default_factory=dict)
     found: Counter[str] = field(default_factory=Counter)
@@ -38,6 +40,8 @@ class Tally:
 
     def add(self, other: Tally) -> None:
         self.counts += other.counts
+        self.seconds += other.seconds
+        self.primitives += other.primitives
         self.pairs += other.pairs
         self.found += other.found
         for key, failures in other.failures.items():
@@ -51,6 +55,7 @@ class Tally:
         for each in taken:
             self.counts["steps"] += 1
             self.counts[each.outcome] += 1
+            self.primitives[each.call.primitive, each.outcome == "accepted"] += 1
             if each.replayed is not None:
                 self.counts[f"witness {each.replayed.verdict}"] += 1
             if each.careful is not None:
@@ -97,6 +102,7 @@ def one(seed: str, tally: Tally, *, emulated: float) -> Failure | None:
 def work(number: int, seed: int, until: float, emulated: float, results: Any) -> None:
     """Check programs until the time is over, and send counts every few seconds."""
     tally, shrunk, sent = Tally(), Counter[str](), time.monotonic()
+    used = time.process_time()
     step = 0
     while time.time() < until:
         name = f"{seed}-{number}-{step}"
@@ -120,8 +126,10 @@ def work(number: int, seed: int, until: float, emulated: float, results: Any) ->
                 text = f"# seed {name}\n{as_test(small, shrunk[failure.signature])}\n"
                 results.put(("text", number, f"{text}# {small.message}\n"))
         if time.monotonic() - sent > 5.0:
+            tally.seconds, used = time.process_time() - used, time.process_time()
             results.put(("tally", number, tally))
             tally, sent = Tally(), time.monotonic()
+    tally.seconds = time.process_time() - used
     results.put(("tally", number, tally))
     results.put(("end", number, ""))
 
@@ -174,8 +182,15 @@ def watch(options: argparse.Namespace) -> tuple[Tally, float]:
 def report(total: Tally, hours: float) -> str:
     """What was found, as text."""
     steps = total.counts["steps"]
-    lines = [f"{steps} steps checked, {steps / hours:,.0f} an hour"]
+    lines = [
+        f"{steps} steps checked, {steps / hours:,.0f} an hour; "
+        f"{steps / max(total.seconds, 1e-9) * 3600:,.0f} an hour of processor time"
+    ]
     lines += [f"  {key}: {count}" for key, count in sorted(total.counts.items()) if key != "steps"]
+    shares = [
+        f"{name} {total.primitives[name, True]}/{total.primitives[name, False]}" for name in DRAWN
+    ]
+    lines.append("  accepted/refused: " + ", ".join(shares))
     wanted = [(a, b) for a in DRAWN for b in DRAWN]
     seen = [total.pairs[pair] for pair in wanted]
     lines.append(

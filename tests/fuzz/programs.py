@@ -103,6 +103,7 @@ class Writer:
             self.scalars.append("s")
             self.line(1, f"s = {self.pick(['0.0', '0.0', '0', '1.0', '-5.0'])}")
         shapes = [self.free, self.free, self.stages, self.accumulate, self.in_place, self.product]
+        shapes += [self.stages, self.accumulate]
         for _ in range(self.chance.choice([1, 1, 1, 2, 2, 3])):
             self.chance.choice(shapes)()
             if self.often(0.08):

@@ -7,6 +7,7 @@ loops whose iterations may run in any order run in an order that the caller choo
 from __future__ import annotations
 
 import ast
+import warnings
 import builtins
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -81,10 +82,12 @@ class Memory:
     Args:
         fill: content of fresh memory.
         order: order of the iterations of concurrent loops.
+        threads: whether loops over threads run in that order too; a barrier may be needed then.
     """
 
     fill: float = float("nan")
     order: Order = field(default=lambda given: given)
+    threads: bool = False
 
     def empty(self, shape: Any, dtype: Any = np.float64) -> Any:
         kind = np.dtype(dtype)
@@ -110,6 +113,7 @@ class Memory:
         def ordered(*bounds: int) -> Iterable[int]:
             return self.order(range(*bounds))
 
+        thread = ordered if self.threads else range
         memory = SimpleNamespace(empty=self.empty, zeros=self.zeros)
         return {
             "np": _Numpy(self),
@@ -117,7 +121,7 @@ class Memory:
             "vector": ordered,
             "unroll": range,
             "block": SimpleNamespace(x=ordered, y=ordered, z=ordered),
-            "thread": SimpleNamespace(x=range, y=range, z=range),
+            "thread": SimpleNamespace(x=thread, y=thread, z=thread),
             "shared": memory,
             "local": memory,
         }
@@ -138,7 +142,9 @@ def code_of(text: str) -> Any:
     """The compiled functions of a module, without its imports."""
     tree = ast.parse(text)
     tree.body = [each for each in tree.body if not isinstance(each, (ast.Import, ast.ImportFrom))]
-    return compile(tree, "<program>", "exec")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return compile(tree, "<program>", "exec")
 
 
 def arguments(

@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Generator
 
 from astile.ir import nodes, query
+from astile.ir.stages import Stage
 from astile.schedule.schedule import Schedule
 from astile.schedule.select import Loop
 from astile.schedule.trace import Call
@@ -52,7 +53,7 @@ def _any(schedule: Schedule, chance: random.Random) -> Call | None:
     if not schedule.loops():
         return None
     for _ in range(20):
-        call = chance.choice(list(_CALLS.values()))(schedule, chance)
+        call = chance.choice(_DRAWS)(schedule, chance)
         if call is not None:
             return call
     return None
@@ -188,19 +189,48 @@ def _unroll(schedule: Schedule, chance: random.Random) -> Call:
 
 def _at(primitive: str) -> Callable[[Schedule, random.Random], Call | None]:
     def call(schedule: Schedule, chance: random.Random) -> Call | None:
-        stages = schedule.stages()
+        stages, loops = schedule.stages(), schedule.loops()
         if not stages:
             return None
-        stage = chance.choice(stages)
-        if chance.random() < 0.6:  # rather a stage that another one reads
-            own = [s for s in stages if s.array in _own_arrays(schedule)]
-            stage = chance.choice(own or stages)
-        loops = [each for each in schedule.loops() if stage not in each.stages]
-        loop = chance.choice(loops or schedule.loops())
+        pairs = [(each, loop) for each in stages for loop in loops if each not in loop.stages]
+        if chance.random() < 0.85:  # rather a stage and a loop that have to do with each other
+            places = _Places(schedule)
+            related = places.feeds if primitive == "compute_at" else places.uses
+            pairs = [(each, loop) for each, loop in pairs if related(each, loop)]
+        if not pairs:
+            return None
+        stage, loop = chance.choice(pairs)
         index = chance.choice([-1, -1, -1, -2, 0, 1])
         return Call(primitive, (stage.name, loop.name), {"index": index} if index != -1 else {})
 
     return call
+
+
+class _Places:
+    """Where stages and loops of a program stand, and what they read and write."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        self.program = schedule.program
+        self.every = list(query.statements(self.program.function))
+
+    def feeds(self, stage: Stage, loop: Loop) -> bool:
+        """Whether a loop after the stage reads what it writes."""
+        node = self.program.loop(loop.identity)
+        assert node is not None
+        is_before = max(stage.positions) < self._position(node)
+        return is_before and stage.array in query.names_read(node)
+
+    def uses(self, stage: Stage, loop: Loop) -> bool:
+        """Whether a stage after the loop reads what that writes."""
+        node = self.program.loop(loop.identity)
+        assert node is not None
+        if min(stage.positions) < self._position(node):
+            return False
+        written = {*query.written_arrays(node), *query.names_written(node)} - {loop.var}
+        return any(written & query.names_read(self.every[each]) for each in stage.positions)
+
+    def _position(self, node: ast.stmt) -> int:
+        return next(k for k, each in enumerate(self.every) if each is node)
 
 
 def _set_scope(schedule: Schedule, chance: random.Random) -> Call | None:
@@ -233,6 +263,119 @@ def _vectorize(schedule: Schedule, chance: random.Random) -> Call:
     return Call("vectorize", (_loop(schedule, chance).name,), {})
 
 
+def _tile(schedule: Schedule, chance: random.Random) -> Call | None:
+    chain = _chain(schedule, chance, 2)
+    if chain is None:
+        return None
+    names = [each.name for each in chain[: chance.choice([2, 2, 3])]]
+    sizes = [chance.choice(_FACTORS) for _ in names]
+    return Call("tile", (names, sizes), {"tail": "cut"} if chance.random() < 0.2 else {})
+
+
+def _peel(schedule: Schedule, chance: random.Random) -> Call:
+    options = {chance.choice(["first", "last"]): chance.choice([1, 1, 2])}
+    if chance.random() < 0.2:
+        options = {"first": 1, "last": chance.choice([1, 2])}
+    return Call("peel", (_loop(schedule, chance).name,), options)
+
+
+def _shift(schedule: Schedule, chance: random.Random) -> Call:
+    return Call("shift", (_loop(schedule, chance).name, chance.choice([1, 2, -1, -3])), {})
+
+
+def _skew(schedule: Schedule, chance: random.Random) -> Call | None:
+    chain = _chain(schedule, chance, 2)
+    if chain is None:
+        return None
+    start = chance.choice(range(len(chain) - 1))
+    outer, inner = chain[start], chain[chance.choice(range(start + 1, len(chain)))]
+    return Call("skew", (outer.name, inner.name, chance.choice([1, 1, 2, -1])), {})
+
+
+def _reverse(schedule: Schedule, chance: random.Random) -> Call:
+    return Call("reverse", (_loop(schedule, chance).name,), {})
+
+
+def _specialize(schedule: Schedule, chance: random.Random) -> Call | None:
+    words = query.names(schedule.program.function)
+    loop = _loop(schedule, chance)
+    conditions = [f"{each} {test}" for each in ("n", "m") if each in words for test in _TESTS]
+    chain = _chain(schedule, chance)
+    if chain is not None and chance.random() < 0.5:  # a condition inside of its loop
+        loop = chain[-1]
+        conditions += [f"{each.var} {test}" for each in chain[:-1] for test in _TESTS]
+    if not conditions:
+        return None
+    options = {"loop": loop.name} if chance.random() < 0.8 else {}
+    return Call("specialize", (chance.choice(conditions),), options)
+
+
+_TESTS = ("> 1", "== 0", "< 3", "% 2 == 0", ">= 4")
+
+
+def _of_stage(primitive: str) -> Callable[[Schedule, random.Random], Call | None]:
+    def call(schedule: Schedule, chance: random.Random) -> Call | None:
+        stages, own = list(schedule.stages()), _own_arrays(schedule)
+        if chance.random() < 0.8:
+            if primitive == "reverse_compute_inline":
+                places, loops = _Places(schedule), schedule.loops()
+                stages = [s for s in stages if any(places.uses(s, loop) for loop in loops)]
+            elif primitive == "compute_root":  # what other stages stand in the same loop
+                stages = [s for s in stages if any(_is_inside(s, e) for e in schedule.loops())]
+            else:
+                stages = [each for each in stages if each.array in own]
+        return Call(primitive, (chance.choice(stages).name,), {}) if stages else None
+
+    return call
+
+
+def _is_inside(stage: Stage, loop: Loop) -> bool:
+    """Whether a loop holds a stage and others besides."""
+    return stage in loop.stages and len(loop.stages) > 1
+
+
+def _cache(primitive: str) -> Callable[[Schedule, random.Random], Call | None]:
+    def call(schedule: Schedule, chance: random.Random) -> Call | None:
+        loop = _loop(schedule, chance)
+        node = schedule.program.loop(loop.identity)
+        assert node is not None
+        used = query.accesses(node)
+        if primitive == "cache_write":
+            used = [each for each in used if isinstance(each.ctx, ast.Store)]
+        names = sorted({name for each in used if (name := query.base_name(each)) is not None})
+        if not names:
+            return None
+        scope = chance.choice(["shared", "local", "local"])
+        return Call(primitive, (chance.choice(names), scope), {"at": loop.name})
+
+    return call
+
+
+def _reduction(primitive: str) -> Callable[[Schedule, random.Random], Call | None]:
+    def call(schedule: Schedule, chance: random.Random) -> Call | None:
+        every = list(query.statements(schedule.program.function))
+        inside = [
+            (stage, loop)
+            for loop in schedule.loops()
+            for stage in loop.stages
+            if any(_is_update(every[each], stage.array) for each in stage.positions)
+        ]
+        if not inside:
+            return None
+        stage, loop = chance.choice(inside)
+        return Call(primitive, (stage.name, loop.name), {})
+
+    return call
+
+
+def _is_update(statement: ast.stmt, array: str) -> bool:
+    return isinstance(statement, ast.AugAssign) or array in query.names_read(statement)
+
+
+def _annotate(schedule: Schedule, chance: random.Random) -> Call:
+    return Call("annotate", (_loop(schedule, chance).name, "cost", chance.choice([1, 2])), {})
+
+
 _CALLS: dict[str, Callable[[Schedule, random.Random], Call | None]] = {
     "split": _split,
     "reorder": _reorder,
@@ -240,6 +383,20 @@ _CALLS: dict[str, Callable[[Schedule, random.Random], Call | None]] = {
     "merge": _merge,
     "distribute": _distribute,
     "unroll": _unroll,
+    "tile": _tile,
+    "peel": _peel,
+    "shift": _shift,
+    "skew": _skew,
+    "reverse": _reverse,
+    "specialize": _specialize,
+    "compute_inline": _of_stage("compute_inline"),
+    "reverse_compute_inline": _of_stage("reverse_compute_inline"),
+    "compute_root": _of_stage("compute_root"),
+    "cache_read": _cache("cache_read"),
+    "cache_write": _cache("cache_write"),
+    "decompose_reduction": _reduction("decompose_reduction"),
+    "rfactor": _reduction("rfactor"),
+    "annotate": _annotate,
     "compute_at": _at("compute_at"),
     "reverse_compute_at": _at("reverse_compute_at"),
     "set_scope": _set_scope,
@@ -251,6 +408,8 @@ _CALLS: dict[str, Callable[[Schedule, random.Random], Call | None]] = {
 
 #: Primitives that are drawn.
 DRAWN = tuple(_CALLS)
+#: `annotate` changes no order: once in a while is enough, see `_any`.
+_DRAWS = [call for name, call in _CALLS.items() if name != "annotate"] * 3 + [_annotate]
 
 
 # --- sequences that people write ----------------------------------------------------------------
@@ -294,8 +453,10 @@ def _stage_in_tile(schedule: Schedule, chance: random.Random) -> Recipe:
     if not stages:
         return
     stage = chance.choice(own or stages)
-    yield Call("compute_at", (stage.name, home.name), {})
-    if stage.array in _own_arrays(schedule):
+    made = yield Call("compute_at", (stage.name, home.name), {})
+    if made and chance.random() < 0.15:
+        yield Call("compute_root", (stage.name,), {})
+    elif stage.array in _own_arrays(schedule):
         yield Call("set_scope", (stage.array, chance.choice(["shared", "local"])), {})
 
 

@@ -49,7 +49,7 @@ class _Shrinker:
             return False
         self.seen.add(key)
         try:
-            found = check(case, emulated=self.emulated)
+            found = check(case, emulated=self.emulated, advised=self.best.kind == "message")
         except Exception:  # a candidate may be no program any more
             return False
         if found is None or found.signature != self.best.signature:

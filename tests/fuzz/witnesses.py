@@ -170,9 +170,10 @@ class Replay:
 
     Args:
         verdict: ``"shown"``: all is as the witness says. ``"false"``: an iteration does not
-            exist, or does not touch the cell. ``"unordered"``: both are real, but the step keeps
-            their order. ``"invalid"``: the original does not run at these sizes.
-            ``"skipped"``: nothing can be replayed.
+            exist, or does not touch the cell. ``"may"``: the same, for a statement that holds a
+            condition on data. ``"unordered"``: both are real, but the step keeps their order.
+            ``"invalid"``: the original does not run at these sizes. ``"skipped"``: nothing can
+            be replayed.
         reason: what is false.
     """
 
@@ -198,10 +199,10 @@ def replay(witness: Witness, original: Program, new: Program | None, source: Sou
     try:
         before = traced(original, source, witness.sizes)
     except Exception as error:  # whatever the program raises at these sizes
-        return Replay("invalid", f"{type(error).__name__}: {error}")
+        return Replay("invalid", f"{dict(witness.sizes)}: {type(error).__name__}: {error}")
     problem = _meets(witness, before)
     if problem is not None:
-        return Replay("false", problem)
+        return Replay("may" if _depends_on_data(witness) else "false", problem)
     if new is None:
         return Replay("skipped")
     try:
@@ -231,6 +232,24 @@ def _replay_race(witness: RaceWitness, new: Program, source: Source) -> Replay:
         elif first == second and len(trace.times(first)) < 2:
             problem = "both are the same iteration"
     return Replay("shown") if problem is None else Replay("false", problem)
+
+
+def _depends_on_data(witness: Witness) -> bool:
+    """Whether one of the statements decides by data what it touches."""
+    statements = [each.statement for each in (witness.first, witness.second) if each is not None]
+    return any(
+        isinstance(node, (ast.If, ast.While, ast.IfExp, ast.BoolOp)) or _reads_index(node)
+        for statement in statements
+        if statement is not None
+        for node in ast.walk(statement)
+    )
+
+
+def _reads_index(node: ast.AST) -> bool:
+    """Whether this is an access whose index comes out of an array."""
+    return isinstance(node, ast.Subscript) and any(
+        isinstance(each, ast.Subscript) for each in ast.walk(node.slice)
+    )
 
 
 def _moment(instance: Instance | None) -> Moment | None:
