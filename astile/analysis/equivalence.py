@@ -75,6 +75,7 @@ class Checker:
         self._model: Model | None = None
         self._flow: Flow | None = None
         self._inside: isl.Set | None = None
+        self._reached: Reach | None = None
 
     def compare(self, new: Program, *, budget_seconds: float = BUDGET) -> Verdict:
         """Compare a program with the original; see `compare`."""
@@ -102,13 +103,19 @@ class Checker:
             self._flow = original_flow(self.model())
         return self._flow
 
+    def _reach(self) -> Reach:
+        """What is known of where the original's accesses are."""
+        if self._reached is None:
+            self._reached = Reach(self.model())
+        return self._reached
+
     def _sizes_inside(self) -> isl.Set:
         """The sizes at which the original can be called: it stays inside its arguments.
 
         All sizes, when there are too many cases to tell apart: then more has to be proved.
         """
         if self._inside is None:
-            found = Reach(self.model()).sizes_inside().coalesce()
+            found = self._reach().sizes_inside().coalesce()
             self._inside = found if found.n_basic_set() <= CASES else self.model().sizes
         return self._inside
 
@@ -185,7 +192,7 @@ class Checker:
                 f"{array} may have another type than what it stands for",
                 self._span(statement.leaf.node),
             )
-        outside = Reach(model).outside(other, hints, Signs(self.session))
+        outside = self._reach().outside(other, hints, Signs(self.session))
         if outside is None:
             return None
         statement, access = outside

@@ -6,7 +6,7 @@ Errors of isl are never caught here. Whoever asks for a verdict turns `Error` in
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from islpy import (  # noqa: TID251 - this module is the owner
     AstBuild,
@@ -30,6 +30,7 @@ from islpy import (  # noqa: TID251 - this module is the owner
 __all__ = [
     "BudgetError",
     "Error",
+    "Map",
     "PwAff",
     "Session",
     "Set",
@@ -212,3 +213,50 @@ def single(values: Set, coordinates: Iterable[int]) -> Set:
     for position, value in enumerate(coordinates):
         result = result.fix_val(dim_type.set, position, Val(value, values.get_ctx()))
     return result
+
+
+def maps(relation: UnionMap) -> Iterator[Map]:
+    """The maps of a union, one for each pair of tuple names."""
+    pieces = relation.get_map_list()
+    for position in range(int(pieces.n_map())):
+        yield pieces.get_at(position)
+
+
+def tuple_names(relation: Map) -> tuple[str, str]:
+    """The names of the two tuples of a map; empty for a tuple without a name."""
+    return (
+        relation.get_tuple_name(dim_type.in_) or "",
+        relation.get_tuple_name(dim_type.out) or "",
+    )
+
+
+def distances(relation: Map, steps: Sequence[int]) -> Set:
+    """How many trips lie between the two ends of a map in the first dimensions of both.
+
+    Args:
+        relation: the map; its tuples may be longer.
+        steps: step of the loop of each dimension that counts.
+    """
+    count = len(steps)
+    for side in (dim_type.in_, dim_type.out):
+        extra = int(relation.dim(side)) - count
+        relation = relation.project_out(side, count, extra).reset_tuple_id(side)
+    values = [f"d{axis}" for axis in range(count)]
+    trips = [f"t{axis}" for axis in range(count)]
+    scaled = [f"{v} = {step} * {t}" for v, step, t in zip(values, steps, trips, strict=True)]
+    text = f"{{ [{', '.join(values)}] -> [{', '.join(trips)}] : {' and '.join(scaled) or 'true'} }}"
+    return relation.deltas().apply(Map.read_from_str(relation.get_ctx(), text))
+
+
+def only_value(values: Set, axis: int) -> int | None:
+    """The value of one coordinate when all points agree on it, else None."""
+    low, high = values.dim_min_val(axis), values.dim_max_val(axis)
+    return int(low.to_python()) if low.is_int() and low.eq(high) else None
+
+
+def with_signs(values: Set, signs: Sequence[str]) -> Set:
+    """The points whose coordinates compare so with zero: ``> 0``, ``= 0``, ``< 0``."""
+    names = [f"d{axis}" for axis in range(len(signs))]
+    wanted = " and ".join(f"{n} {sign}" for n, sign in zip(names, signs, strict=True)) or "true"
+    text = f"{{ [{', '.join(names)}] : {wanted} }}"
+    return values.intersect(Set.read_from_str(values.get_ctx(), text))

@@ -56,16 +56,16 @@ class Reach:
         return None
 
     def sizes_inside(self, *arrays: str) -> isl.Set:
-        """The sizes for which the original stays inside its arguments; calls check them.
+        """The sizes for which the original stays inside its arrays; calls check them.
 
         Args:
-            arrays: only these arguments; all of them when none is named.
+            arrays: only these arrays; all of them when none is named.
 
         Raises:
             isl.Error: when isl fails.
         """
         result = self._original.sizes
-        for array in arrays or self._original.names.array_arguments:
+        for array in arrays or sorted(self._original.names.ranks):
             if array not in self._assumed:
                 self._assumed[array] = self._sizes_inside(array)
             found = self._assumed[array]
@@ -117,17 +117,11 @@ class Reach:
 
     def _never(self, outside: str, access: Access, statement: Statement, signs: Signs) -> bool:
         """Whether it never happens for sizes for which the original stays inside the array."""
-        if access.array not in self._original.names.array_arguments:
-            assumed: isl.Set | None = self.sizes_inside()
-        else:
-            if access.array not in self._assumed:
-                self._assumed[access.array] = self._sizes_inside(access.array)
-            assumed = self._assumed[access.array]
-        if assumed is None:
-            return False
-        return bool(
-            signs.instances(outside, statement.leaf.place).intersect_params(assumed).is_empty()
-        )
+        left = signs.instances(outside, statement.leaf.place)
+        known = [access.array] if access.array in self._original.names.ranks else []
+        if known and left.intersect_params(self.sizes_inside(*known)).is_empty():
+            return True
+        return bool(left.intersect_params(self.sizes_inside()).is_empty())
 
     def _sizes_inside(self, array: str) -> isl.Set | None:
         """The sizes for which all certain accesses of the original to an array are inside."""
