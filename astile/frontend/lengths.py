@@ -135,19 +135,25 @@ class Lengths:
 
     # --- facts ----------------------------------------------------------------------------------
 
-    def is_never_negative(self, form: Linear) -> bool:
-        """Whether a sum is at least 0 wherever this place is reached."""
+    def least(self, form: Linear) -> Linear | None:
+        """A sum without loop variables that is never above `form`; None where it is not known."""
         for bounds in reversed(self.ranges):
             coefficient = form.terms.get(bounds.variable, 0)
             if not coefficient:
                 continue
             end = bounds.least if coefficient > 0 else bounds.greatest
             if end is None:
-                return False
+                return None
             own = Linear({bounds.variable: coefficient})
             form = form.minus(own).plus(end, coefficient)
-        sized = all(text.endswith("]") and number > 0 for text, number in form.terms.items())
-        return sized and form.constant >= 0
+        return form
+
+    def is_never_negative(self, form: Linear) -> bool:
+        """Whether a sum is at least 0 wherever this place is reached."""
+        least = self.least(form)
+        if least is None or least.constant < 0:
+            return False
+        return all(text.endswith("]") and number > 0 for text, number in least.terms.items())
 
     def inside(self, loop: ast.For) -> Lengths:
         """What is known in the body of a loop."""

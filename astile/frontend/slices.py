@@ -163,6 +163,7 @@ class _Statement:
             return None
         if operator is not None and not issubclass(operator, _CELLWISE_OPERATORS):
             raise Kept("an operator that is computed another way for whole arrays")
+        self.reader.require_inside(written)
         self.written, self.before = written, list[ast.stmt]()
         self.shown = print_expression(nodes.substitute(target, {}))
         self.waits = False
@@ -243,7 +244,10 @@ class _Statement:
         if not all(map(_is_plain, query.indices(value))):
             return False
         part = self.reader.part(value)
-        if part is None:
+        if part is None or not all(
+            self.reader.is_inside(part.array, axis, index)
+            for axis, index in enumerate(query.indices(value))
+        ):
             return False
         return part.array != self.written.array or first_reads(
             self.known, self.written, part, self.written.spans
@@ -259,6 +263,7 @@ class _Statement:
         own = self.written.spans
         if len(part.spans) > len(own):
             raise Kept("a value with more axes than the place it is stored in")
+        self.reader.require_inside(part)
         skipped = len(own) - len(part.spans)
         pairs = iter(zip(self.variables[skipped:], own[skipped:], strict=True))
         part = replace(part, axes=tuple(map(self._settled, part.axes)))

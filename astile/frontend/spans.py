@@ -211,6 +211,46 @@ class SpanReader:
         steady = array in self.facts.numbers and array not in self.facts.bindings
         return (array, None) if steady else None
 
+    # --- indices that are looked at although no cell is stored ------------------------------------
+
+    def require_inside(self, part: Part) -> None:
+        """Assume that single indices are inside, also where a span is empty and no loop runs.
+
+        Raises:
+            Kept: where neither that can be assumed, nor that no span is empty.
+        """
+        single = [(axis, each) for axis, each in enumerate(part.axes) if not isinstance(each, Span)]
+        if all(self.is_inside(part.array, axis, each) for axis, each in single):
+            return
+        for span in part.spans:
+            ends = (span.stop, span.start) if span.step > 0 else (span.start, span.stop)
+            last = ends[0].minus(ends[1]).plus(lengths.constant(-1))
+            if span.clipped is not None or not self._assume_not_negative(last):
+                raise Kept("an index that may be outside where a slice is empty")
+
+    def is_inside(self, array: str, axis: int, index: ast.expr) -> bool:
+        """Whether an index is inside its array; what sizes decide is assumed."""
+        form = self.known.linear(index)
+        if form is None:
+            return False
+        text = lengths.extent_symbol(array, axis)
+        extent = self.known.sizes.get(text, lengths.symbol(text))
+        if form.value is not None and form.value < 0:
+            return self._assume_not_negative(extent.plus(form))
+        before_end = extent.minus(form).plus(lengths.constant(-1))
+        return self._assume_not_negative(form) and self._assume_not_negative(before_end)
+
+    def _assume_not_negative(self, form: Linear) -> bool:
+        """Whether a sum is known or assumed to be at least 0."""
+        if self.known.is_never_negative(form):
+            return True
+        least = self.known.least(form)
+        terms = None if least is None else self._terms(least)
+        if least is None or terms is None:
+            return False
+        self.assumed.add([NotNegative(terms, least.constant)])
+        return True
+
     # --- spans of one length --------------------------------------------------------------------
 
     def offset(self, span: Span, other: Span, shown: str) -> Linear:
