@@ -167,7 +167,7 @@ def watch(options: argparse.Namespace) -> tuple[Tally, float]:
             alive.pop(number).join()
         for number, worker in list(alive.items()):
             silent = time.monotonic() - heard[number][0] > _SILENCE
-            if silent or not worker.is_alive() and results.empty():
+            if silent or (not worker.is_alive() and results.empty()):
                 print(f"worker {number} stopped at seed {heard[number][1]}", flush=True)
                 total.found["hang:worker" if silent else "crash:worker"] += 1
                 worker.kill()

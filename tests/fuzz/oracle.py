@@ -280,7 +280,7 @@ class Session:
             raise Wrong("unstable", f"printed again it is\n{printed}")
 
     def _check_emulated(self) -> None:
-        types = {name: self.source.dtype for name in self.source.extents}
+        types = dict.fromkeys(self.source.extents, self.source.dtype)
         if "idx" in types:
             types["idx"] = "int64"
         try:
@@ -293,7 +293,10 @@ class Session:
             if self.outcomes[size].negative:  # these are for the check of arguments
                 continue
             given = running.arguments(self.source, *size)
-            copies = {k: v.copy().view(type(v).__base__) if hasattr(v, "dtype") else v for k, v in given.items()}
+            copies = {
+                k: v.copy().view(type(v).__base__) if hasattr(v, "dtype") else v
+                for k, v in given.items()
+            }
             try:
                 function = emulate.load(lowered.text, lowered.entry)
                 returned = function(**copies)
@@ -410,7 +413,12 @@ def check(case: Case, *, emulated: bool = True, advised: bool = False) -> Failur
 
 
 def explore(
-    source: Source, chance: random.Random, *, exact: bool = False, emulated: bool = False, most: int = 6
+    source: Source,
+    chance: random.Random,
+    *,
+    exact: bool = False,
+    emulated: bool = False,
+    most: int = 6,
 ) -> tuple[list[Taken], Failure | None]:
     """Make random calls on a program and check each.
 

@@ -315,7 +315,9 @@ class Writer:
         if draw < 0.42:
             self.line(depth, f"{to} = {self.value(around)}")
         elif draw < 0.70:
-            self.line(depth, f"{to} {self.pick(['+=', '+=', '+=', '-=', '*='])} {self.value(around)}")
+            self.line(
+                depth, f"{to} {self.pick(['+=', '+=', '+=', '-=', '*='])} {self.value(around)}"
+            )
         elif draw < 0.76:
             self.line(depth, f"{to} = {self.pick(['max', 'min'])}({to}, {self.value(around)})")
         elif draw < 0.80:
@@ -469,7 +471,10 @@ class Writer:
         parts = []
         for _ in range(self.chance.choice([1, 2, 2])):
             shifts = [self.chance.choice([-1, 0, 0, 1]) for _ in inside]
-            texts = [f"{v.name} {'-+'[s > 0]} 1" if s else v.name for v, s in zip(inside, shifts, strict=True)]
+            texts = [
+                f"{v.name} {'-+'[s > 0]} 1" if s else v.name
+                for v, s in zip(inside, shifts, strict=True)
+            ]
             parts.append(f"{array.name}[{', '.join(texts)}]")
         self.line(depth, f"{here} = {' + '.join(parts)}")
         if self.often(0.2):

@@ -7,12 +7,12 @@ loops whose iterations may run in any order run in an order that the caller choo
 from __future__ import annotations
 
 import ast
-import warnings
 import builtins
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,7 +31,7 @@ Order = Callable[[builtins.range], Iterable[int]]
 class Guarded(np.ndarray):
     """An array that notes negative indices under its name."""
 
-    log: set[tuple[str, tuple[int, ...]]] = set()
+    log: ClassVar[set[tuple[str, tuple[int, ...]]]] = set()
     name = "local"
 
     def __getitem__(self, key: Any) -> Any:
@@ -162,7 +162,7 @@ def arguments(
     values = np.random.default_rng(n * 8 + m + 1)
     made: dict[str, Any] = {}
     for name, axes in source.extents.items():
-        shape = [max(int(eval(axis, {"n": n, "m": m, "max": max})), 0) for axis in axes]  # noqa: S307
+        shape = [max(int(eval(axis, {"n": n, "m": m, "max": max})), 0) for axis in axes]
         for axis in range(len(shape)):
             shape[axis] = (extents or {}).get(f"{name}.shape[{axis}]", shape[axis])
         if name == "idx":
@@ -203,7 +203,9 @@ def run(code: Any, given: Mapping[str, Any], memory: Memory) -> Outcome:
     return Outcome(arrays, returned, frozenset(Guarded.log))
 
 
-def difference(wanted: Outcome, got: Outcome, scratch: Iterable[str] = (), *, bits: bool = False) -> str | None:
+def difference(
+    wanted: Outcome, got: Outcome, scratch: Iterable[str] = (), *, bits: bool = False
+) -> str | None:
     """Where two outcomes differ, or None."""
     for name, array in wanted.arrays.items():
         if name in scratch:

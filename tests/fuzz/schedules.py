@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import random
 from collections.abc import Callable, Generator
+from itertools import pairwise
 
 from astile.ir import nodes, query
 from astile.ir.stages import Stage
@@ -97,7 +98,7 @@ def _siblings(schedule: Schedule, chance: random.Random) -> tuple[Loop, Loop] | 
             loops = [each for each in body if isinstance(each, ast.For)]
             ids = [nodes.loop_id(each) for each in loops]
             known = [handles[each] for each in ids if each in handles]
-            found += list(zip(known, known[1:], strict=False))
+            found += list(pairwise(known))
     return chance.choice(found) if found else None
 
 

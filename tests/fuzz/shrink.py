@@ -44,7 +44,13 @@ class _Shrinker:
             pass
 
     def _fails(self, case: Case) -> bool:
-        key = (case.source.text, case.source.dtype, case.source.scratch, str(case.calls), case.exact)
+        key = (
+            case.source.text,
+            case.source.dtype,
+            case.source.scratch,
+            str(case.calls),
+            case.exact,
+        )
         if key in self.seen or time.process_time() > self.until:
             return False
         self.seen.add(key)

@@ -209,7 +209,11 @@ def replay(witness: Witness, original: Program, new: Program | None, source: Sou
         after = traced(new, source, witness.sizes)
     except Exception:  # whatever the program raises
         return Replay("shown")
-    return Replay("shown") if _is_reversed(witness, before, after) else Replay("unordered")
+    if _is_reversed(witness, before, after):
+        return Replay("shown")
+    if witness.kind == "missing":
+        return Replay("false", "the iteration that should be missing runs")
+    return Replay("unordered")
 
 
 def _replay_race(witness: RaceWitness, new: Program, source: Source) -> Replay:
@@ -284,10 +288,10 @@ def _meets(witness: Witness, trace: Trace) -> str | None:
         if is_write not in trace.touched(moment, witness.array, witness.cell):
             verb = "write" if is_write else "read"
             return f"{moment} does not {verb} {witness.array}{list(witness.cell)}"
-    if first is not None and second is not None and first != second:
-        if min(trace.times(first)) > max(trace.times(second)):
-            return "the first does not run before the second"
-    return None
+    if first is None or second is None or first == second:
+        return None
+    is_late = min(trace.times(first)) > max(trace.times(second))
+    return "the first does not run before the second" if is_late else None
 
 
 def _is_reversed(witness: Witness, before: Trace, after: Trace) -> bool:
