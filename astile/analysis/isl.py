@@ -6,7 +6,8 @@ Errors of isl are never caught here. Whoever asks for a verdict turns `Error` in
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import TypeVar, cast
 
 from islpy import (  # noqa: TID251 - this module is the owner
     AstBuild,
@@ -53,6 +54,9 @@ __all__ = [
 #: An expression over parameters: an integer, a name, or (operator, operands).
 Tree = int | str | tuple[str, tuple["Tree", ...]]
 
+T = TypeVar("T")
+Union = TypeVar("Union", UnionSet, UnionMap)
+
 #: About as many operations as isl does in a second; its calls cannot be interrupted otherwise.
 _OPERATIONS_PER_SECOND = 1_000_000
 
@@ -73,6 +77,7 @@ class Session:
         self.context.set_on_error(on_error.CONTINUE)
         self.seconds = seconds
         self.started = time.thread_time()
+        self._answers: dict[Hashable, object] = {}
         self.restart(seconds)
 
     def restart(self, seconds: float | None) -> None:
@@ -103,21 +108,46 @@ class Session:
 
     def set(self, text: str) -> Set:
         """A set from isl's notation."""
-        return Set.read_from_str(self.context, text)
+        return self.recalled((Set, text), lambda: Set.read_from_str(self.context, text))
 
     def map(self, text: str) -> Map:
         """A map from isl's notation."""
-        return Map.read_from_str(self.context, text)
+        return self.recalled((Map, text), lambda: Map.read_from_str(self.context, text))
 
     def union_set(self, parameters: Iterable[str], pieces: Iterable[str]) -> UnionSet:
         """A union of sets over shared parameters; no pieces make the empty set."""
-        text = f"[{', '.join(parameters)}] -> {{ {'; '.join(pieces)} }}"
-        return UnionSet.read_from_str(self.context, text)
+        return self._union(UnionSet, f"[{', '.join(parameters)}] -> ", tuple(pieces))
 
     def union_map(self, parameters: Iterable[str], pieces: Iterable[str]) -> UnionMap:
         """A union of maps over shared parameters; no pieces make the empty map."""
-        text = f"[{', '.join(parameters)}] -> {{ {'; '.join(pieces)} }}"
-        return UnionMap.read_from_str(self.context, text)
+        return self._union(UnionMap, f"[{', '.join(parameters)}] -> ", tuple(pieces))
+
+    def _union(self, kind: type[Union], head: str, pieces: tuple[str, ...]) -> Union:
+        def read(piece: str) -> Union:
+            text = f"{head}{{ {piece} }}"
+            return self.recalled((kind, text), lambda: kind.read_from_str(self.context, text))
+
+        def union() -> Union:
+            result = read(pieces[0] if pieces else "")
+            for piece in pieces[1:]:
+                result = result.union(read(piece))
+            return result
+
+        return self.recalled((kind, head, pieces), union)
+
+    def recalled(self, question: Hashable, answer: Callable[[], T]) -> T:
+        """The answer to a question that was asked before, or a new one.
+
+        Reading text is what most proofs spend their time on, and the programs before and after a
+        step have most of it in common.
+
+        Args:
+            question: everything that the answer depends on; isl's objects have no place in it.
+            answer: gives the answer, which nobody changes.
+        """
+        if question not in self._answers:
+            self._answers[question] = answer()
+        return cast("T", self._answers[question])
 
 
 def flow(
