@@ -9,15 +9,14 @@ from astile.analysis import affine
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
 from astile.lower import assemble, bounds, facts, flow, numeric
+from astile.lower.checked import is_checked_division
 from astile.lower.lowered import Lowered
 
 #: Kinds of loops that may run on several cores: their iterations are proved independent.
 _ON_CORES = ("parallel", "block.")
 
 
-def lower(
-    program: Program, *, exact: bool = False, types: Mapping[str, str] | None = None
-) -> Lowered:
+def lower(program: Program, *, types: Mapping[str, str] | None = None) -> Lowered:
     """The program as a numba module that does not import astile.
 
     The outermost ``parallel`` and ``block`` loops become ``prange``, unless a name written
@@ -26,16 +25,17 @@ def lower(
 
     Args:
         program: the scheduled program.
-        types: array parameter -> name of its dtype, where known.
-        exact: print no fast-math flags. Otherwise multiply and add may contract into one
-            rounding, as on a GPU; nothing is ever reassociated.
+        types: parameter -> its type, where known, see `Kinds`.
+
+    Raises:
+        LoweringError: where numba has no arithmetic that gives the plain program's values.
     """
-    work = numeric.explicit(program, types or {}, exact=exact)
+    work = numeric.explicit(program, types or {}, "cpu")
     bounds.tighten(work.function, facts.of(work))
     writer = _Writer(work)
     writer.loops(work.function.body, on_core=False)
     writer.memory(work.function)
-    functions = writer.functions(exact)
+    functions = writer.functions()
     body = writer.frame.module(functions, writer.helper)
     return Lowered(printer.print_module(body), program.name, "cpu")
 
@@ -106,34 +106,33 @@ class _Writer:
             assert isinstance(statement.value, ast.Call)
             statement.value.func = nodes.attribute(self.numpy, made.word)
 
-    def decorator(self, exact: bool) -> ast.expr:
+    def decorator(self) -> ast.expr:
         """``njit`` with the options of this text."""
         options: dict[str, ast.expr] = {"error_model": nodes.const("numpy")}
-        if not exact:
-            options["fastmath"] = ast.Set([nodes.const("contract")])
         if self.has_cores:
             # astile decides which loops are merged; numba's own fusion is left out
             options["parallel"] = ast.Dict([nodes.const("fusion")], [nodes.const(False)])
         return nodes.call(self.njit, [], options)
 
-    def functions(self, exact: bool) -> list[ast.stmt]:
+    def functions(self) -> list[ast.stmt]:
         """The compiled function; with one around it where numba would lose its signature.
 
         numba does not fill in the default of a parameter that is given by keyword only.
         """
         compiled = self.program.function
         if not compiled.args.kwonlyargs:
-            compiled.decorator_list = [self.decorator(exact)]
+            compiled.decorator_list = [self.decorator()]
             return [compiled]
         outer = nodes.clone(compiled)
         names = query.parameters(compiled)
         name = self.frame.fresh(f"{compiled.name}_compiled")
-        inner = assemble.function(name, names, compiled.body, self.decorator(exact))
+        inner = assemble.function(name, names, compiled.body, self.decorator())
         call = nodes.call(name, [nodes.name(each) for each in names])
         outer.body = [ast.Return(call)]
         return [inner, outer]
 
     def helper(self, function: ast.FunctionDef) -> ast.FunctionDef:
         """A helper function, compiled with those that call it."""
-        function.decorator_list = [nodes.call(self.njit, [], {"error_model": nodes.const("numpy")})]
+        model = "python" if is_checked_division(function) else "numpy"
+        function.decorator_list = [nodes.call(self.njit, [], {"error_model": nodes.const(model)})]
         return function

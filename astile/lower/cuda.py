@@ -23,7 +23,7 @@ from astile.lower.plan import Finder
 #: Static shared memory of one block that every GPU has (CUDA programming guide).
 MOST_SHARED = 48 * 1024
 #: Numbers of Python -> the type of the cell in which one comes back from the GPU.
-_CELLS = {"int": "int64", "float": "float64", "bool": "bool_"}
+_CELLS = {"int": "int64", "float": "float64", "bool": "bool_", "complex": "complex128"}
 _NO_FACTS = Facts(frozenset(), {})
 
 
@@ -31,7 +31,6 @@ def lower(
     program: Program,
     *,
     types: Mapping[str, str] | None = None,
-    exact: bool = False,
     barriers: Finder = barrier_finder.find,
 ) -> Lowered:
     """The program as a numba.cuda module that does not import astile.
@@ -41,9 +40,7 @@ def lower(
 
     Args:
         program: the scheduled program.
-        types: array parameter -> name of its dtype, where known.
-        exact: leave floating-point arithmetic as numba types it, see `numeric.explicit`. The
-            text never asks for fast math.
+        types: parameter -> its type, where known, see `Kinds`.
         barriers: finds the barriers of the program; by default those that dependences between
             threads need, and no others.
 
@@ -51,7 +48,7 @@ def lower(
         LoweringError: for a program or a limit that the GPU does not have.
     """
     known = types or {}
-    typed = numeric.explicit(program, known, exact=exact)
+    typed = numeric.explicit(program, known, "cuda")
     return _Module(typed, known, barriers).lowered()
 
 

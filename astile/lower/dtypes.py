@@ -63,7 +63,8 @@ def name_of(program: Program, dtype: ast.expr | None, types: Mapping[str, str]) 
 
 def _array_dtype(program: Program, array: str, types: Mapping[str, str]) -> str | None:
     if array in types:
-        return types[array]
+        known = types[array].removesuffix("()")  # a number of NumPy has a type too
+        return known if known in SIZES else None
     for statement in query.statements(program.function):
         made = query.allocation(statement)
         if made is not None and made.array == array and not _mentions(made, array):

@@ -1,55 +1,38 @@
 """Types of values in the plain program: what NumPy 2 computes in, and where Python's numbers stand.
 
-A *kind* is the name of a NumPy type (``"float32"``), or ``"float"``, ``"int"``, ``"bool"`` for
-numbers of Python, which take the type of the NumPy operand beside them (NEP 50). None is unknown.
+See `promotion` for what a kind is. Kinds of names do not depend on the place: a name that holds a
+number of Python first and a NumPy value later has the kind of the latter.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-import numpy as np
-
+from astile.analysis import params
 from astile.ir import nodes, query
 from astile.ir.program import Program
-from astile.lower import dtypes
+from astile.lower import call_kinds, promotion
+from astile.lower.promotion import PYTHON, Kind, joined
 
-Kind = str | None
-PYTHON = ("bool", "int", "float")
-#: Integer types that wrap around earlier than numba's arithmetic, which is 64 bit wide.
-NARROW = ("int8", "int16", "int32", "uint8", "uint16", "uint32")
-_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
-_BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift)
-_ROUNDS = 8
-#: Functions of NumPy that keep the floating-point type of their one argument.
-ONE_FLOAT = frozenset(
-    ("sqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan")
-    + ("arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "abs", "absolute", "fabs")
-    + ("floor", "ceil", "trunc", "square", "negative")
-)
-#: Functions of NumPy whose result is as wide as the sum of their two arguments.
-TWO_ALIKE = frozenset(
-    ("maximum", "minimum", "fmax", "fmin", "arctan2", "hypot", "add", "subtract", "multiply")
-)
+_ROUNDS = 12
+#: Attributes of arrays and numbers that are integers of Python.
+_COUNTS = ("size", "ndim", "itemsize", "nbytes")
+#: Ending of the type of a parameter that is one number of NumPy, and no array: ``"float32()"``.
+SCALAR = "()"
 
 
-def promoted(left: Kind, right: Kind) -> Kind:
-    """The kind of arithmetic between two kinds."""
-    if left is None or right is None:
-        return None
-    if left in PYTHON and right in PYTHON:
-        return max(left, right, "int", key=PYTHON.index)
-    if left in PYTHON:
-        left, right = right, left
-    if right not in PYTHON:
-        return str(np.promote_types(left, right).name)
-    family = np.dtype(left).kind
-    if right == "float" and family in "biu":
-        return "float64"
-    if right == "int" and family == "b":
-        return "int64"
-    return left
+@dataclass(frozen=True)
+class Item:
+    """One of the values that an expression is unpacked into: its k-th, or each of its elements."""
+
+    value: ast.expr
+    position: int | None
+
+
+#: What a name is set to: an expression, an update, an item, or something that tells nothing.
+Store = ast.expr | ast.AugAssign | Item | None
 
 
 class Kinds:
@@ -57,205 +40,278 @@ class Kinds:
 
     Args:
         program: the program.
-        types: array parameter -> type of its elements; ``"float"``, ``"int"`` or ``"bool"`` for a
-            parameter that is a number of Python.
+        types: array parameter -> type of its elements; for other parameters ``"float"``,
+            ``"int"``, ``"bool"`` or ``"complex"`` for a number of Python, and ``"float32()"``
+            for one of NumPy.
     """
 
     def __init__(self, program: Program, types: Mapping[str, str]) -> None:
         self.program = program
-        self.arrays: dict[str, str] = {}
+        self.types = types
+        self.arrays: dict[str, Kind] = {}
         self.names: dict[str, Kind] = {}
-        self._types = types
-        self._read_arrays()
+        self._stores = _stores(program.function)
+        self._returned: dict[tuple[str, ...], Kinds] = {}
+        self._read_parameters()
         self._read_names()
 
-    def _read_arrays(self) -> None:
-        indexed = {query.base_name(each) for each in query.accesses(self.program.function)}
-        for name, given in self._types.items():
-            if name in indexed and given not in PYTHON:
-                self.arrays[name] = given
-        seen: dict[str, set[str | None]] = {}
-        for statement in query.statements(self.program.function):
-            made = query.allocation(statement)
-            if made is None:
-                continue
-            kind: Kind = dtypes.name_of(self.program, made.dtype, self._types)
-            if made.shape is None and made.dtype is None:
-                assert isinstance(statement, ast.Assign)
-                assert isinstance(statement.value, ast.Call)
-                kind = self.arrays.get(query.dotted(statement.value.args[0]) or "")
-            elif made.word == "full" and made.dtype is None:
-                kind = None
-            seen.setdefault(made.array, set()).add(kind)
-        for name, kinds in seen.items():
-            only = next(iter(kinds)) if len(kinds) == 1 else None
-            self.arrays.pop(name, None)
-            if only is not None and only not in ("bool", "bool_"):
-                self.arrays[name] = only
+    # --- names ----------------------------------------------------------------------------------
+
+    def _read_parameters(self) -> None:
+        indexed = params.names_of(self.program).ranks
+        for name in query.parameters(self.program.function):
+            given = self.types.get(name)
+            if given is None:
+                self.names[name] = None
+            elif given in PYTHON:
+                self.names[name] = given
+            elif given.endswith(SCALAR) and name not in indexed:
+                given = given.removesuffix(SCALAR)
+                self.names[name] = "bool_" if given == "bool" else given
+            else:
+                given = given.removesuffix(SCALAR)
+                self.arrays[name] = "bool_" if given == "bool" else given
 
     def _read_names(self) -> None:
         function = self.program.function
-        written = query.names_written(function)
         for name, frozen in self.program.constants.items():
-            if name not in written:
-                self.names[name] = type(frozen).__name__
-        for name in query.parameters(function):
-            kind = self._types.get(name)
-            self.names[name] = kind if kind in PYTHON and name not in written else None
-        stores = _stores(function)
-        pending = {n for n in stores if n not in self.names and n not in self.arrays}
+            if name not in self._stores and name not in self.names:
+                self.names[name] = call_kinds.of_constant(frozen)
+        indexed = params.names_of(self.program).ranks
+        first = {**self.names, **self.arrays}
+        pending = [name for name in self._stores if first.get(name, "?") is not None]
+        rows = {name for name in pending if name in indexed or name in self.arrays}
         for name in pending:
-            self.names[name] = "?"
+            holder = self.arrays if name in rows else self.names
+            holder[name] = first.get(name, "?")
+        for name in self._stores.keys() - set(pending):
+            self.names[name] = None
         for _ in range(_ROUNDS):
-            before = dict(self.names)
+            before = dict(self.names), dict(self.arrays)
             for name in pending:
-                for value in stores[name]:
-                    found = self._of_store(value)
-                    self.names[name] = _joined(self.names[name], found)
-            if self.names == before:
+                self._widen(name)
+            if before == (self.names, self.arrays):
                 break
         else:
-            self.names.update(dict.fromkeys(pending, None))
-        for name in pending:
-            if self.names[name] == "?":
-                self.names[name] = None
+            self.names.update(dict.fromkeys(pending))
+            self.arrays.update(dict.fromkeys(rows))
+        for holder in (self.names, self.arrays):
+            for name, kind in list(holder.items()):
+                holder[name] = None if kind == "?" else kind
+        parameters = set(query.parameters(function))
+        self.names = {
+            n: k for n, k in self.names.items() if n not in self.arrays or n in parameters
+        }
 
-    def _of_store(self, value: ast.AST) -> Kind:
+    def _widen(self, name: str) -> None:
+        for value in self._stores[name]:
+            found = self._of_store(name, value)
+            if name not in self.arrays and self._is_whole(value):
+                self.arrays[name] = self.names.pop(name)
+            holder = self.arrays if name in self.arrays else self.names
+            holder[name] = joined(holder[name], found)
+
+    def _of_store(self, name: str, value: Store) -> Kind:
         if isinstance(value, ast.AugAssign):
-            assert isinstance(value.target, ast.Name)
-            held = self.names[value.target.id]
+            held = self.names.get(name, self.arrays.get(name))
             return self.of_binary(held, value.op, self.of(value.value))
-        return self.of(value) if isinstance(value, ast.expr) else None
+        if isinstance(value, Item):
+            return self._of_item(value)
+        return None if value is None else self.of(value)
+
+    def _is_whole(self, value: Store) -> bool:
+        """Whether what is stored is an array."""
+        if isinstance(value, ast.AugAssign):
+            return self.is_array(value.value)
+        return isinstance(value, ast.expr) and self.is_array(value)
+
+    def _of_item(self, item: Item) -> Kind:
+        value = item.value
+        if isinstance(value, ast.Attribute) and value.attr == "shape":
+            return "int"
+        if isinstance(value, ast.Call) and item.position is not None:
+            parts = self.of_parts(value)
+            if parts is not None:
+                return parts[item.position] if item.position < len(parts) else None
+        return self.of(value) if self.is_array(value) else None
 
     # --- expressions ----------------------------------------------------------------------------
 
     def of(self, value: ast.expr) -> Kind:
-        """The kind of an expression; ``"?"`` while names are still being read."""
-        if isinstance(value, ast.Constant):
-            name = type(value.value).__name__
-            return name if name in PYTHON else None
-        if isinstance(value, ast.Name):
-            return self.names.get(value.id)
-        if isinstance(value, ast.Subscript):
-            if query.is_shape_of(value):
-                return "int"
-            return self.arrays.get(query.base_name(value) or "") if _is_cell(value) else None
-        if isinstance(value, ast.BinOp):
-            return self.of_binary(self.of(value.left), value.op, self.of(value.right))
-        if isinstance(value, ast.UnaryOp) and isinstance(value.op, (ast.USub, ast.UAdd)):
-            held = self.of(value.operand)
-            return "int" if held == "bool" else held
-        if isinstance(value, ast.IfExp):
-            return _chosen(self.of(value.body), self.of(value.orelse))
-        if isinstance(value, ast.Call):
-            return self._of_call(value)
+        """The kind of an expression, or of an array's elements; ``"?"`` while names are read."""
+        match value:
+            case ast.Constant():
+                return call_kinds.of_constant(value.value)
+            case ast.Name(id=name):
+                return self.arrays[name] if name in self.arrays else self.names.get(name)
+            case ast.Subscript():
+                return self._of_access(value)
+            case ast.BinOp():
+                return self.of_binary(self.of(value.left), value.op, self.of(value.right))
+            case ast.UnaryOp():
+                return self._of_unary(value)
+            case ast.Compare():
+                sides = [self.of(each) for each in (value.left, *value.comparators)]
+                if "?" in sides:
+                    return "?"
+                return "bool" if all(each in PYTHON for each in sides) else "bool_"
+            case ast.BoolOp():
+                return self.of_choice(value.values)
+            case ast.IfExp():
+                return self.of_choice([value.body, value.orelse])
+            case ast.Attribute():
+                return self._of_attribute(value)
+            case ast.Call():
+                return call_kinds.of_call(self, value)
         return None
 
     def of_binary(self, left: Kind, operator: ast.operator, right: Kind) -> Kind:
         """The kind of ``left operator right``."""
         if "?" in (left, right):
             return "?"
-        both = promoted(left, right)
-        if both is None or both == "bool_":
-            return None
-        if isinstance(operator, _ARITHMETIC):
-            return both
-        if isinstance(operator, _BITWISE):
-            return both if both in PYTHON or np.dtype(both).kind in "iu" else None
-        if isinstance(operator, ast.Div):
-            if both in PYTHON:
-                return "float"
-            return "float64" if np.dtype(both).kind in "biu" else both
-        if isinstance(operator, ast.Pow) and both not in PYTHON:
-            return both if np.dtype(both).kind == "f" else None
-        return None
+        return promotion.binary(left, type(operator), right)
 
-    def _of_call(self, call: ast.Call) -> Kind:
-        word = query.dotted(call.func) or ""
-        if word in ("int", "len", "round") and len(call.args) == 1:
+    def of_choice(self, values: Sequence[ast.expr]) -> Kind:
+        """The kind of a value that is one of several."""
+        kind: Kind = "?"
+        for each in values:
+            kind = joined(kind, self.of(each))
+        return kind
+
+    def choices(self, value: ast.expr) -> frozenset[str] | None:
+        """All kinds that a value may have, depending on the data; None where one is unknown."""
+        match value:
+            case ast.Name(id=name) if self.names.get(name) is None and name in self._stores:
+                found = [self._of_store(name, each) for each in self._stores[name]]
+                given = self.types.get(name)
+                if name in query.parameters(self.program.function):
+                    found.append(None if given is None else given.removesuffix(SCALAR))
+                return None if None in found else frozenset(filter(None, found))
+            case ast.IfExp(body=body, orelse=orelse):
+                return self._any_of([body, orelse])
+            case ast.BoolOp(values=values):
+                return self._any_of(values)
+            case ast.Call(func=ast.Name(id="min" | "max"), args=values) if len(values) > 1:
+                return self._any_of(values)
+        kind = self.of(value)
+        return None if kind is None else frozenset([kind])
+
+    def _any_of(self, values: Sequence[ast.expr]) -> frozenset[str] | None:
+        found: frozenset[str] = frozenset()
+        for each in values:
+            kinds = self.choices(each)
+            if kinds is None:
+                return None
+            found |= kinds
+        return found
+
+    def _of_access(self, access: ast.Subscript) -> Kind:
+        if query.is_shape_of(access):
+            attribute = access.value
+            assert isinstance(attribute, ast.Attribute)
+            return "int" if attribute.attr == "shape" else self.of(attribute)
+        base = query.base_name(access)
+        return self.arrays.get(base) if base is not None else None
+
+    def _of_unary(self, value: ast.UnaryOp) -> Kind:
+        held = self.of(value.operand)
+        if isinstance(value.op, ast.Not):
+            return "bool"
+        if held == "bool":
             return "int"
-        if word == "float":
-            return "float"
-        if word == "abs" and len(call.args) == 1:
-            return self.of(call.args[0])
-        if word in ("min", "max") and len(call.args) > 1 and not call.keywords:
-            kind = self.of(call.args[0])
-            for each in call.args[1:]:
-                kind = _chosen(kind, self.of(each))
-            return kind
-        if len(call.args) == 1:
-            named = dtypes.name_of(self.program, call.func, {})
-            if named is not None:
-                return named
-        head, _, last = word.rpartition(".")
-        path = self.program.imports.get(head or word, "")
-        if path == "math" or path.startswith("math."):
-            function = last if head else path.rpartition(".")[2]
-            return "int" if function in ("floor", "ceil", "trunc") else "float"
-        if path == "numpy" or path.startswith("numpy."):
-            return self._of_numpy(last if head else path.rpartition(".")[2], call)
-        return None
+        if isinstance(value.op, ast.Invert) and held not in (None, "?"):
+            assert held is not None
+            return held if promotion.family(held) in "biu" else None
+        return held if held != "bool_" else None
 
-    def _of_numpy(self, function: str, call: ast.Call) -> Kind:
-        kind = self.of(call.args[0]) if call.args and not call.keywords else None
-        if function in ONE_FLOAT and len(call.args) == 1 and kind not in (None, "?"):
-            assert kind is not None
-            is_float = kind not in PYTHON and np.dtype(kind).kind == "f"
-            return kind if is_float else None
-        if function in TWO_ALIKE and len(call.args) == 2:
-            return self.of_binary(kind, ast.Add(), self.of(call.args[1]))
-        return "?" if kind == "?" else None
+    def _of_attribute(self, value: ast.Attribute) -> Kind:
+        if value.attr in _COUNTS:
+            return "int"
+        if value.attr == "T":
+            return self.of(value.value)
+        if value.attr in ("real", "imag"):
+            return call_kinds.real_part(self.of(value.value))
+        return call_kinds.of_path(call_kinds.path_of(self.program, value))
+
+    def is_array(self, value: ast.expr) -> bool:
+        """Whether an expression is known to be an array, computed element by element."""
+        match value:
+            case ast.Name(id=name):
+                return name in self.arrays
+            case ast.Subscript():
+                base = query.base_name(value)
+                return base in self.arrays and _is_part(value)
+            case ast.BinOp():
+                return self.is_array(value.left) or self.is_array(value.right)
+            case ast.UnaryOp():
+                return self.is_array(value.operand)
+            case ast.Compare():
+                return any(map(self.is_array, (value.left, *value.comparators)))
+            case ast.Attribute(attr="T"):
+                return True
+            case ast.Call():
+                return call_kinds.gives_array(self, value)
+        return False
+
+    # --- helper functions -----------------------------------------------------------------------
+
+    def inside(self, call: ast.Call) -> Kinds | None:
+        """The kinds of a helper function for the arguments of a call; None for other calls."""
+        name = query.dotted(call.func) or ""
+        helper = self.program.helper_programs.get(name)
+        if helper is None:
+            return None
+        types = call_kinds.types_of_arguments(self, helper, call)
+        if types is None:
+            return None
+        key = (name, *(f"{each}={types[each]}" for each in sorted(types)))
+        if key not in self._returned:
+            self._returned[key] = Kinds(helper, types)
+        return self._returned[key]
+
+    def returned(self) -> Kind:
+        """The kind of what the function returns."""
+        values = _returned_values(self.program.function)
+        if not values or any(each is None for each in values):
+            return None
+        return self.of_choice([each for each in values if each is not None])
+
+    def of_parts(self, call: ast.Call) -> list[Kind] | None:
+        """The kinds of the values of a tuple that a helper function returns."""
+        inner = self.inside(call)
+        if inner is None:
+            return None
+        values = _returned_values(inner.program.function)
+        tuples = [each.elts for each in values if isinstance(each, ast.Tuple)]
+        if not tuples or len(tuples) < len(values) or len({len(each) for each in tuples}) != 1:
+            return None
+        return [inner.of_choice(each) for each in zip(*tuples, strict=True)]
 
 
-def _is_cell(access: ast.Subscript) -> bool:
-    return not any(isinstance(each, ast.Slice) for each in query.indices(access))
+def _returned_values(function: ast.FunctionDef) -> list[ast.expr | None]:
+    return [each.value for each in ast.walk(function) if isinstance(each, ast.Return)]
 
 
-def _joined(first: Kind, second: Kind) -> Kind:
-    """The kind of a name that holds both, None where they do not agree.
-
-    A number of Python takes the type that is added to it later.
-    """
-    if first == "?" or first == second:
-        return second
-    if second == "?":
-        return first
-    if first is None or second is None:
-        return None
-    if first in PYTHON and second in PYTHON:
-        return max(first, second, key=PYTHON.index)
-    if (first in PYTHON) != (second in PYTHON):
-        return promoted(first, second) if _fits(first, second) else None
-    return None
+def _is_part(access: ast.Subscript) -> bool:
+    """Whether an access takes a part of an array for certain: by a slice."""
+    return any(isinstance(each, ast.Slice) for each in query.indices(access))
 
 
-def _fits(first: str, second: str) -> bool:
-    """Whether the NumPy type of the two can hold what the Python number may be."""
-    typed, plain = (second, first) if first in PYTHON else (first, second)
-    return not (plain == "float" and np.dtype(typed).kind in "biu") and typed != "bool_"
+def _stores(function: ast.FunctionDef) -> dict[str, list[Store]]:
+    """Name -> what it is set to."""
+    found: dict[str, list[Store]] = {}
 
-
-def _chosen(first: Kind, second: Kind) -> Kind:
-    """The kind of a value that is one of two."""
-    return _joined(first, second)
-
-
-def _stores(function: ast.FunctionDef) -> dict[str, list[ast.AST]]:
-    """Name -> what it is set to: an expression, an update, or another node that tells nothing."""
-    found: dict[str, list[ast.AST]] = {}
-
-    def store(target: ast.expr, value: ast.AST) -> None:
+    def store(target: ast.expr, value: Store) -> None:
         if isinstance(target, ast.Name):
             found.setdefault(target.id, []).append(value)
         elif isinstance(target, (ast.Tuple, ast.List)):
-            is_shape = isinstance(value, ast.Attribute) and value.attr == "shape"
             parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else None
             for position, each in enumerate(target.elts):
-                part: ast.AST = ast.Pass()
-                if is_shape:
-                    part = nodes.const(0)
-                elif parts is not None and len(parts) == len(target.elts):
+                part: Store = None
+                if parts is not None and len(parts) == len(target.elts):
                     part = parts[position]
+                elif isinstance(value, ast.expr):
+                    part = Item(value, position)
                 store(each, part)
 
     for node in ast.walk(function):
@@ -265,12 +321,32 @@ def _stores(function: ast.FunctionDef) -> dict[str, list[ast.AST]]:
         elif isinstance(node, ast.AugAssign):
             store(node.target, node)
         elif isinstance(node, ast.For):
-            is_counted = query.header(node) is not None
-            store(node.target, nodes.const(0) if is_counted else ast.Pass())
+            _store_of_loop(node, store)
         elif isinstance(node, (ast.NamedExpr, ast.AnnAssign)):
-            store(node.target, node.value or ast.Pass())
+            store(node.target, node.value)
         elif isinstance(node, (ast.withitem, ast.comprehension)):
             target_node = getattr(node, "optional_vars", None) or getattr(node, "target", None)
             if target_node is not None:
-                store(target_node, ast.Pass())
+                store(target_node, None)
     return found
+
+
+def _store_of_loop(loop: ast.For, store: object) -> None:
+    assert callable(store)
+    if query.header(loop) is not None:
+        store(loop.target, nodes.const(0))
+        return
+    iterated = loop.iter
+    word = query.dotted(iterated.func) if isinstance(iterated, ast.Call) else None
+    if not isinstance(iterated, ast.Call) or word not in ("enumerate", "zip"):
+        store(loop.target, Item(iterated, None))
+        return
+    targets = loop.target.elts if isinstance(loop.target, (ast.Tuple, ast.List)) else []
+    parts: list[Store] = [Item(each, None) for each in iterated.args]
+    if word == "enumerate":
+        parts = [nodes.const(0), *parts[:1]]
+    if len(parts) != len(targets):
+        store(loop.target, None)
+        return
+    for target, part in zip(targets, parts, strict=True):
+        store(target, part)

@@ -4,41 +4,55 @@ Plain Python with NumPy 2 keeps ``x[i] * 0.1`` in float32 where x is, and wraps 
 uint8 at 256; numba takes a literal for float64, and all integers for 64 bit ones. Where the types
 are known, the text says the plain type: ``x[i] * float32(0.1)``, ``uint8(a[i] + b[i])``. That is
 also the fast form: no arithmetic in float64 that nobody asked for.
+
+Every expression of a known kind keeps this: the type that numba gives its text is the one in
+which numba holds values of that kind (`promotion.native`).
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-import numpy as np
-
+from astile.errors import LoweringError
 from astile.ir import nodes, query
 from astile.ir.program import Program
-from astile.lower.kinds import NARROW, PYTHON, TWO_ALIKE, Kind, Kinds
-
-_WRAPPING = (
-    ast.Add,
-    ast.Sub,
-    ast.Mult,
-    ast.FloorDiv,
-    ast.Mod,
-    ast.LShift,
-    ast.BitAnd,
-    ast.BitOr,
-    ast.BitXor,
-)
+from astile.lower import checked, facts, operators
+from astile.lower.expressions import Expressions
+from astile.lower.indices import IndexWriter
+from astile.lower.kinds import Kinds
+from astile.lower.promotion import Kind
 
 
-def explicit(program: Program, types: Mapping[str, str], *, exact: bool = False) -> Program:
+@dataclass
+class Typed:
+    """Programs of one text whose types are being written out.
+
+    Args:
+        is_checked: whether a number of Python that is divided by zero has to raise.
+        has_half: whether the target computes in float16.
+        helpers: helper function and types of its arguments -> the function made for them.
+    """
+
+    is_checked: bool
+    has_half: bool
+    helpers: dict[tuple[object, ...], tuple[Callable[..., object], Program]] = field(
+        default_factory=dict
+    )
+
+
+def explicit(program: Program, types: Mapping[str, str], target: str = "cpu") -> Program:
     """The program with the types of its arithmetic written out, where numba's own would differ.
 
     Args:
         program: the program.
-        types: array parameter -> type of its elements; ``"float"``, ``"int"`` or ``"bool"`` for a
-            parameter that is a number of Python.
-        exact: leave floating-point arithmetic as numba types it.
+        types: parameter -> its type, see `Kinds`.
+        target: ``"cpu"`` or ``"cuda"``; a GPU computes in float16, and cannot raise.
+
+    Raises:
+        LoweringError: where numba has no arithmetic that gives the plain program's values.
 
     Before, x and y float32:
         y[i] = 0.5 * x[i] + y[i]
@@ -46,33 +60,29 @@ def explicit(program: Program, types: Mapping[str, str], *, exact: bool = False)
     After:
         y[i] = float32(0.5) * x[i] + y[i]
     """
+    return _explicit(program, types, Typed(is_checked=target == "cpu", has_half=target == "cuda"))
+
+
+def _explicit(program: Program, types: Mapping[str, str], whole: Typed) -> Program:
     new = program.cloned()
-    caster = _Caster(new, Kinds(new, types), exact)
+    caster = _Caster(new, Kinds(new, types), whole)
     new.function.body = caster.block(new.function.body)
-    return replace(new, imports={**new.imports, **caster.imports})
+    return replace(
+        new,
+        imports={**new.imports, **caster.imports},
+        helpers={**new.helpers, **caster.helpers},
+        helper_programs={**new.helper_programs, **caster.helper_programs},
+    )
 
 
-class _Caster:
-    def __init__(self, program: Program, kinds: Kinds, exact: bool) -> None:
-        self.program, self.kinds, self.exact = program, kinds, exact
-        self.imports: dict[str, str] = {}
-        self.names: dict[str, str] = {}
+class _Caster(Expressions):
+    """Edits one cloned program."""
 
-    def cast(self, kind: str, value: ast.expr) -> ast.expr:
-        """``kind(value)``; a cast of a literal or of the same type is not doubled."""
-        if isinstance(value, ast.Call) and query.dotted(value.func) == self.names.get(kind):
-            return value
-        if kind not in self.names:
-            self.names[kind] = self._name(kind)
-        return nodes.call(self.names[kind], [value])
-
-    def _name(self, kind: str) -> str:
-        path = f"numpy.{kind}"
-        if self.program.imports.get(kind) in (path, f"numba.{kind}", f"astile.loops.{kind}"):
-            return kind
-        name = self.program.fresh_name(kind, set(self.imports))
-        self.imports[name] = path
-        return name
+    def __init__(self, program: Program, kinds: Kinds, whole: Typed) -> None:
+        super().__init__(program, kinds, IndexWriter(facts.of(program)))
+        self.whole = whole
+        self.helpers: dict[str, Callable[..., object]] = {}
+        self.helper_programs: dict[str, Program] = {}
 
     # --- statements -----------------------------------------------------------------------------
 
@@ -82,57 +92,72 @@ class _Caster:
 
     def statement(self, statement: ast.stmt) -> ast.stmt:
         """One statement, edited in place where its form stays."""
+        self.place = statement
         if query.is_allocation(statement):
             return statement
         if isinstance(statement, ast.AugAssign):
             return self._update(statement)
         if isinstance(statement, ast.Assign):
+            statement.value = self._stored(statement.targets[0], statement.value)
             statement.targets = [self.fixed(each) for each in statement.targets]
-            statement.value = self._stored(statement)
             return statement
+        here = self.writer
         for name, value in ast.iter_fields(statement):
             if isinstance(value, ast.expr):
                 setattr(statement, name, self.fixed(value))
             elif isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+                self.writer = self._inside(statement, name, here)
                 setattr(statement, name, self.block(value))
+                self.writer = here
             elif isinstance(value, list):
                 made = [self.fixed(v) if isinstance(v, ast.expr) else v for v in value]
                 setattr(statement, name, made)
         return statement
 
-    def _stored(self, statement: ast.Assign) -> ast.expr:
-        """The value of an assignment; a name starts in the type that it will have."""
-        value = self.fixed(statement.value)
-        target = statement.targets[0]
-        if isinstance(target, ast.Name):
-            kind = self.kinds.names.get(target.id)
-            if kind is not None and self._is_typed(kind) and self._is_plain(statement.value):
-                return self._started(kind, statement.value, value)
-        return value
+    def _inside(self, statement: ast.stmt, part: str, here: IndexWriter) -> IndexWriter:
+        """What is known of integers in a body of a statement."""
+        if part != "body":
+            return here
+        if isinstance(statement, ast.For):
+            return operators.inside(here, statement)
+        return here.under(statement.test, statement.body) if isinstance(statement, ast.If) else here
 
-    def _started(self, kind: str, plain: ast.expr, value: ast.expr) -> ast.expr:
-        number = _number(plain)
-        if number is not None and _is_representable(number, kind):
-            return self.cast(kind, value)
-        return value
+    def _stored(self, target: ast.expr, value: ast.expr) -> ast.expr:
+        """The value of an assignment; a name holds one type from its start on."""
+        pairs = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
+        if pairs and len(target.elts) == len(value.elts):  # type: ignore[attr-defined]
+            made = nodes.tuple_of(
+                [self._stored(*pair) for pair in zip(target.elts, value.elts, strict=True)]  # type: ignore[attr-defined]
+            )
+            return nodes.copy_place(value, made)
+        if isinstance(target, ast.Subscript) and self.kinds.of(_as_load(target)) == "float32":
+            return self.single(self.fixed(value))
+        kind = self.kinds.names.get(target.id) if isinstance(target, ast.Name) else None
+        return self.started(kind, value)
 
     def _update(self, statement: ast.AugAssign) -> ast.stmt:
+        """``a op= b`` stays one where only `b` changes."""
         target = statement.target
-        held = self.kinds.of(_as_load(target))
-        given = self.kinds.of(statement.value)
-        kind = self.kinds.of_binary(held, statement.op, given)
-        statement.value = self.fixed(statement.value)
-        statement.target = self._target(target)
-        if kind == "float32" and self._is_typed(kind) and held == kind:
-            statement.value = self._operand(kind, given, statement.value)
-        elif kind in NARROW and isinstance(target, ast.Name):
-            whole = nodes.binary(nodes.name(target.id), type(statement.op), statement.value)
-            made = nodes.assign(target.id, self.cast(kind, whole))
-            nodes.set_origin(made, nodes.origin(statement))
-            for comment in nodes.comments(statement):
-                nodes.add_comment(made, comment)
-            return nodes.copy_place(statement, made)
-        return statement
+        plain = nodes.binary(_as_load(target), type(statement.op), statement.value)
+        made = self.fixed(nodes.copy_place(statement, plain))
+        narrowed = self._is_narrowed_by_store(target, plain)
+        if narrowed and isinstance(made, ast.Call):
+            made = made.args[0]
+        left = self.fixed(_as_load(target))
+        if isinstance(made, ast.BinOp) and nodes.same(made.left, left):
+            statement.value = made.right
+            statement.target = self._target(target)
+            return statement
+        whole = nodes.assign(self._target(target), made)
+        nodes.set_origin(whole, nodes.origin(statement))
+        for comment in nodes.comments(statement):
+            nodes.add_comment(whole, comment)
+        return nodes.copy_place(statement, whole)
+
+    def _is_narrowed_by_store(self, target: ast.expr, value: ast.BinOp) -> bool:
+        """Whether a store into a cell wraps an integer as the cast of the value does."""
+        kind = self.kinds.of(value)
+        return isinstance(target, ast.Subscript) and self.wraps(kind) and kind != "bool_"
 
     def _target(
         self, target: ast.Name | ast.Attribute | ast.Subscript
@@ -141,109 +166,76 @@ class _Caster:
         assert isinstance(fixed, (ast.Name, ast.Attribute, ast.Subscript))
         return fixed
 
-    # --- expressions ----------------------------------------------------------------------------
+    # --- helper functions -----------------------------------------------------------------------
 
-    def _is_typed(self, kind: Kind) -> bool:
-        """Whether astile writes out arithmetic of a kind."""
-        return (kind == "float32" and not self.exact) or kind in NARROW
-
-    def _is_plain(self, value: ast.expr) -> bool:
-        return self.kinds.of(value) in PYTHON
-
-    def fixed(self, value: ast.expr) -> ast.expr:
-        """An expression whose kind in numba is its kind in the plain program."""
-        made = self._with_fixed_parts(value)
-        if isinstance(value, ast.BinOp):
-            assert isinstance(made, ast.BinOp)
-            return self._binary(value, made)
-        if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
-            kind = self.kinds.of(value)
-            return self.cast(kind, made) if kind is not None and kind in NARROW else made
-        if isinstance(value, ast.Compare):
-            assert isinstance(made, ast.Compare)
-            return self._compare(value, made)
-        if isinstance(value, ast.IfExp):
-            assert isinstance(made, ast.IfExp)
-            kind = self.kinds.of(value)
-            if kind == "float32" and self._is_typed(kind):
-                made.body = self._started(kind, value.body, made.body)
-                made.orelse = self._started(kind, value.orelse, made.orelse)
-            return made
-        if isinstance(value, ast.Call):
-            assert isinstance(made, ast.Call)
-            return self._call(value, made)
+    def helper_call(self, plain: ast.Call, made: ast.Call) -> ast.expr | None:
+        """A call of a helper function, made for the types of its arguments."""
+        inner = self.kinds.inside(plain)
+        if inner is None:
+            return None
+        name = query.dotted(plain.func) or ""
+        original = self.program.helpers[name]
+        key = (original, *sorted(inner.types.items()))
+        if key not in self.whole.helpers:
+            written = _explicit(inner.program, inner.types, self.whole)
+            self.whole.helpers[key] = (functools.partial(original), written)
+        function, written = self.whole.helpers[key]
+        made.func = nodes.name(self._helper_name(name, function))
+        self.helper_programs[made.func.id] = written
         return made
 
-    def _with_fixed_parts(self, value: ast.expr) -> ast.expr:
-        made = nodes.copy_place(value, type(value)())
-        for name, field in ast.iter_fields(value):
-            if isinstance(field, ast.expr):
-                setattr(made, name, self.fixed(field))
-            elif isinstance(field, list):
-                parts = [self.fixed(each) if isinstance(each, ast.expr) else each for each in field]
-                setattr(made, name, parts)
-            else:
-                setattr(made, name, field)
-        return made
+    def _helper_name(self, name: str, function: Callable[..., object]) -> str:
+        for known, other in self.helpers.items():
+            if other is function:
+                return known
+        if name in self.helpers:
+            name = self.program.fresh_name(name, self.taken())
+        self.helpers[name] = function
+        return name
 
-    def _binary(self, plain: ast.BinOp, made: ast.BinOp) -> ast.expr:
-        left, right = self.kinds.of(plain.left), self.kinds.of(plain.right)
-        kind = self.kinds.of_binary(left, plain.op, right)
-        if kind == "float32" and self._is_typed(kind):
-            return self._float32(plain, made, left, right)
-        if kind in NARROW and isinstance(plain.op, _WRAPPING):
-            return self.cast(kind, made)
-        if kind == "uint64":
-            made.left = self._operand(kind, left, made.left)
-            made.right = self._operand(kind, right, made.right)
-        elif kind == "float64" and _is_integer(left) and _is_integer(right):
-            made.left = self.cast(kind, made.left)
-        return made
-
-    def _float32(self, plain: ast.BinOp, made: ast.BinOp, left: Kind, right: Kind) -> ast.expr:
-        if not isinstance(plain.op, ast.Pow):
-            made.left = self._operand("float32", left, made.left)
-            made.right = self._operand("float32", right, made.right)
+    def quotient(self, made: ast.BinOp) -> ast.expr:
+        """A division of numbers of Python: it raises where the divisor is 0, as Python does."""
+        if not self.whole.is_checked:
             return made
-        if query.integer(plain.right) == 2 and isinstance(plain.left, (ast.Name, ast.Subscript)):
-            return nodes.binary(made.left, ast.Mult, nodes.clone(made.left))
-        return self.cast("float32", made)
+        word, function, program = checked.checked_division(type(made.op))
+        key = (function,)
+        if key not in self.whole.helpers:
+            self.whole.helpers[key] = (function, program)
+        found = [n for n, other in self.helpers.items() if other is function]
+        name = found[0] if found else self.program.fresh_name(word, self.taken())
+        self.helpers[name] = function
+        self.helper_programs[name] = program
+        return nodes.call(name, [made.left, made.right])
 
-    def _operand(self, kind: str, own: Kind, value: ast.expr) -> ast.expr:
-        return value if own == kind else self.cast(kind, value)
+    def complex_quotient(self, made: ast.BinOp) -> ast.expr:
+        """A division of complex numbers of NumPy: numba's own raises where the divisor is 0."""
+        if not self.whole.is_checked:
+            return made
+        return nodes.call(self.imported("numpy.true_divide"), [made.left, made.right])
 
-    def _compare(self, plain: ast.Compare, made: ast.Compare) -> ast.expr:
-        """A float32 beside a number of Python compares as float32."""
-        sides = [plain.left, *plain.comparators]
-        kinds = [self.kinds.of(each) for each in sides]
-        if self.exact or "float32" not in kinds:
-            return made
-        if any(kind != "float32" and kind not in PYTHON for kind in kinds):
-            return made
-        texts = [
-            self._operand("float32", kind, each)
-            for kind, each in zip(kinds, [made.left, *made.comparators], strict=True)
-        ]
-        made.left, made.comparators = texts[0], texts[1:]
-        return made
+    def taken(self) -> set[str]:
+        """Names that were added so far."""
+        return {*self.imports, *self.helpers}
 
-    def _call(self, plain: ast.Call, made: ast.Call) -> ast.expr:
-        word = query.dotted(plain.func)
-        if word == "int" and len(plain.args) == 1 and not plain.keywords:
-            # numba's int() of an unsigned number is unsigned: int(a) - int(b) would wrap
-            return self.cast("int64", made.args[0])
-        kind = self.kinds.of(plain)
-        if kind != "float32" or not self._is_typed(kind) or len(plain.args) < 2:
-            return made
-        pairs = zip(plain.args, made.args, strict=True)
-        if word in ("min", "max"):
-            made.args = [
-                self._started(kind, each, text) if self._is_plain(each) else text
-                for each, text in pairs
-            ]
-        elif (word or "").rpartition(".")[2] in TWO_ALIKE:
-            made.args = [self._operand(kind, self.kinds.of(each), text) for each, text in pairs]
-        return made
+    # --- refusals -------------------------------------------------------------------------------
+
+    def check_half(self, kind: Kind, value: ast.expr) -> None:
+        """Refuse float16, which numba does not compute in on the CPU."""
+        if kind == "float16" and not self.whole.has_half:
+            self.refuse(
+                "this is computed in float16, which numba does not have on the CPU",
+                value,
+                "write float(...) or np.float32(...) around the operands",
+            )
+
+    def refuse(self, message: str, value: ast.AST, hint: str) -> None:
+        """Say that numba has no arithmetic that gives the plain value.
+
+        Raises:
+            LoweringError: always.
+        """
+        span = self.program.source.span(value) or self.program.source.span(self.place)
+        raise LoweringError(message, code="lowering-types", span=span, hints=[hint])
 
 
 def _as_load(target: ast.expr) -> ast.expr:
@@ -251,26 +243,3 @@ def _as_load(target: ast.expr) -> ast.expr:
     if isinstance(made, (ast.Name, ast.Subscript, ast.Attribute)):
         made.ctx = ast.Load()
     return made
-
-
-def _is_integer(kind: Kind) -> bool:
-    return kind is not None and kind not in PYTHON and np.dtype(kind).kind in "iu"
-
-
-def _number(value: ast.expr) -> float | None:
-    """The value of a literal."""
-    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
-        inner = _number(value.operand)
-        return None if inner is None else -inner
-    if isinstance(value, ast.Constant) and type(value.value) in (int, float):
-        return value.value  # type: ignore[return-value]
-    return None
-
-
-def _is_representable(number: float, kind: str) -> bool:
-    """Whether a NumPy type holds a number exactly."""
-    if np.dtype(kind).kind in "iu":
-        info = np.iinfo(kind)
-        return number == int(number) and info.min <= number <= info.max
-    with np.errstate(over="ignore"):
-        return float(np.float32(number)) == number

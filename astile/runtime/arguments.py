@@ -64,8 +64,14 @@ class Checked:
 
     @property
     def types(self) -> dict[str, str]:
-        """Array parameter -> name of its dtype."""
-        return {name: facts.dtype.name for name, facts in self.arrays.items()}
+        """Parameter -> its type, as `astile.lower.kinds` spells types."""
+        found = {}
+        for name, value in self.values.items():
+            facts = self.arrays.get(name)
+            kind = facts.dtype.name if facts is not None else _number_type(value)
+            if kind is not None:
+                found[name] = kind
+        return found
 
 
 def check(
@@ -104,6 +110,13 @@ def check(
     written = {use.name for use in uses if use.may_be_written}
     _require_inside(conditions, arrays, ints)
     return Checked(passed, arrays, overlaps(arrays.values(), written))
+
+
+def _number_type(value: object) -> str | None:
+    """``"float"`` for a number of Python, ``"float32()"`` for one of NumPy."""
+    if type(value) in (bool, int, float, complex):
+        return type(value).__name__
+    return f"{value.dtype.name}()" if isinstance(value, (np.number, np.bool_)) else None
 
 
 # --- one argument -------------------------------------------------------------------------------

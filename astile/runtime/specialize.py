@@ -24,7 +24,6 @@ class Specializer:
         scheduled: the program to run otherwise.
         target: ``"python"``, ``"cpu"``, ``"cuda"`` or ``"emulate"``.
         parameters: how the program uses its parameters.
-        exact: print no fast-math flags.
         check_bounds: let numba check every index, as Python does.
     """
 
@@ -35,13 +34,11 @@ class Specializer:
         target: str,
         parameters: Sequence[Use],
         *,
-        exact: bool,
         check_bounds: bool = False,
     ) -> None:
         self.target = target
         self._programs = {True: original, False: scheduled}
         self._parameters = tuple(parameters)
-        self._exact = exact
         self._check_bounds = check_bounds
         self._lock = threading.RLock()
         self._launchers: dict[tuple[object, ...], Launcher] = {}
@@ -79,7 +76,7 @@ class Specializer:
         if self.target == "python":
             return python.lower(program)
         if self.target == "cpu":
-            return cpu.lower(program, types=types, exact=self._exact)
+            return cpu.lower(program, types=types)
         if self.target in ("cuda", "emulate"):
             return cuda.lower(program, types=types)
         raise InternalError(f"no lowering for target {self.target!r}")

@@ -42,10 +42,15 @@ PRIMITIVES = (
     "compute_inline",
     "reverse_compute_inline",
     "compute_root",
+    "store_at",
+    "rolling_buffer",
     "set_scope",
     "expand",
     "cache_read",
     "cache_write",
+    "storage_align",
+    "transform_layout",
+    "double_buffer",
     "decompose_reduction",
     "rfactor",
     "bind",
@@ -109,7 +114,7 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethod
         if target == "python":
             return python.lower(self.program)
         if target == "cpu":
-            return cpu.lower(self.program, exact=self.exact, types=types)
+            return cpu.lower(self.program, types=types)
         if target == "cuda":
             made = cuda.lower(self.program, types=types)
             if all(each.proof is not None for each in self._steps):

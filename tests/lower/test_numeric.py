@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from astile.ir import printer
 from astile.lower import cpu, numeric, python
-from astile.lower.kinds import Kinds, promoted
+from astile.lower.kinds import Kinds
+from astile.lower.promotion import promoted
 from tests.support.scheduled import program
 
 TYPES = {
@@ -27,13 +28,13 @@ TYPES = {
 }
 
 
-def explicit(statement: str, *, exact: bool = False) -> str:
+def explicit(statement: str) -> str:
     text = f"""
     def f(x, y, d, a, b, h, q, out, alpha, beta):
         for i in range(4):
             {statement}
     """
-    made = numeric.explicit(program(text), TYPES, exact=exact)
+    made = numeric.explicit(program(text), TYPES)
     lines = printer.print_statement(made.function).splitlines()
     return "\n".join(line.strip() for line in lines[2:])
 
@@ -60,7 +61,7 @@ def explicit(statement: str, *, exact: bool = False) -> str:
         ("a[i] = -a[i]", "a[i] = uint8(-a[i])"),
         ("d[i] = int(a[i]) - int(b[i])", "d[i] = int64(a[i]) - int64(b[i])"),
         ("d[i] = q[i] + 1", "d[i] = q[i] + uint64(1)"),
-        ("d[i] = q[i] - h[i]", "d[i] = float64(q[i]) - h[i]"),
+        ("d[i] = q[i] - h[i]", "d[i] = float64(q[i]) - float64(h[i])"),
         ("s = 0.0\n            s += x[i]", "s = float32(0.0)\ns += x[i]"),
         ("s = 0\n            s += a[i]", "s = uint8(0)\ns = uint8(s + a[i])"),
         ("s = 0.0\n            s = max(s, x[i])", "s = float32(0.0)\ns = max(s, x[i])"),
@@ -83,7 +84,7 @@ def test_types_that_are_written_out(before: str, after: str) -> None:
         "out[i] = beta * x[i]",  # a scalar of unknown type
         "d[i] = h[i] / 2",
         "a[i] += 1",  # the store wraps around
-        "out[x > 0] = 1",
+        "out[d > 0] = 1",
         "s = 0.1\nt = 1\nout[i] = s * t",
         "s = 0.5\ns += d[i]",
         "t = x[i]\nt = d[i]\nout[i] = t * 0.1",  # now float32, now float64
@@ -91,11 +92,6 @@ def test_types_that_are_written_out(before: str, after: str) -> None:
 )
 def test_types_that_are_numba_s_own(statement: str) -> None:
     assert explicit(statement.replace("\n", "\n            ")) == statement
-
-
-def test_exact_leaves_floating_point_as_numba_types_it() -> None:
-    assert explicit("out[i] = x[i] * 0.1", exact=True) == "out[i] = x[i] * 0.1"
-    assert explicit("a[i] = a[i] + b[i]", exact=True) == "a[i] = uint8(a[i] + b[i])"
 
 
 def test_casts_do_not_clash_with_names_of_the_program() -> None:

@@ -68,7 +68,8 @@ class AtMost:
 
 def test_values_types_and_arrays():
     checked = check(uses_of(CONV), [AtMost()], arguments(n=np.int32(4)), "cpu")
-    assert checked.types == {"x": "float64", "weights": "float64", "out": "float64"}
+    arrays = {"x": "float64", "weights": "float64", "out": "float64"}
+    assert checked.types == {**arrays, "n": "int", "scale": "float"}
     assert type(checked.values["n"]) is int
     assert list(checked.arrays) == ["x", "weights", "out"]
     assert checked.overlaps == ()

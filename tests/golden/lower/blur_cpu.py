@@ -2,7 +2,7 @@ import numpy as np
 from numba import njit, prange
 
 
-@njit(error_model="numpy", fastmath={"contract"}, parallel={"fusion": False})
+@njit(error_model="numpy", parallel={"fusion": False})
 def blur(x, out):
     H, W = x.shape
     for i_0 in prange((H + 15) // 16):

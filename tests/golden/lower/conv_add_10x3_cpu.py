@@ -2,7 +2,7 @@ import numpy as np
 from numba import njit, prange
 
 
-@njit(error_model="numpy", fastmath={"contract"}, parallel={"fusion": False})
+@njit(error_model="numpy", parallel={"fusion": False})
 def conv_add(x, w, bias, out):
     H, W = out.shape
     for i_0 in prange((H + 9) // 10):

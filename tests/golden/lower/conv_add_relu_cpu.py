@@ -3,7 +3,7 @@ from numba import njit, prange
 from numpy import float32
 
 
-@njit(error_model="numpy", fastmath={"contract"}, parallel={"fusion": False})
+@njit(error_model="numpy", parallel={"fusion": False})
 def conv_add_relu(x, w, bias, out):
     H, W = out.shape
     for i_0 in prange((H + 15) // 16):

@@ -2,7 +2,7 @@ import numpy as np
 from numba import njit, prange
 
 
-@njit(error_model="numpy", fastmath={"contract"}, parallel={"fusion": False})
+@njit(error_model="numpy", parallel={"fusion": False})
 def matmul(A, B, C):
     M, K = A.shape
     N = B.shape[1]

@@ -5,7 +5,7 @@ from numba import njit, prange
 from numpy import float32
 
 
-@njit(error_model="numpy", fastmath={"contract"}, parallel={"fusion": False})
+@njit(error_model="numpy", parallel={"fusion": False})
 def softmax(x, out):
     H, W = x.shape
     for i in prange(H):

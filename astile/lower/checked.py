@@ -1,0 +1,52 @@
+"""Divisions of numbers of Python, which raise where the divisor is 0."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Callable
+
+from astile.ir import nodes
+from astile.ir.program import Program
+from astile.source import SourceFile
+
+#: Operators that divide -> the name of the function that does it, and how it is written.
+DIVISIONS: dict[type[ast.operator], tuple[str, str]] = {
+    ast.Div: ("quotient", "/"),
+    ast.FloorDiv: ("floor_quotient", "//"),
+    ast.Mod: ("remainder", "%"),
+}
+
+
+def checked_division(
+    operator: type[ast.operator],
+) -> tuple[str, Callable[..., object], Program]:
+    """A function that divides as Python does: its name, a stand-in, and the program.
+
+    Args:
+        operator: the class of the operator.
+    """
+    return _checked_division(*DIVISIONS[operator])
+
+
+@functools.cache
+def _checked_division(word: str, sign: str) -> tuple[str, Callable[..., object], Program]:
+    text = f"def {word}(a, b):\n    return a {sign} b\n"
+    function = ast.parse(text).body[0]
+    assert isinstance(function, ast.FunctionDef)
+    nodes.add_comment(function.body[0], "numbers of Python raise where the divisor is 0")
+    program = Program(function, SourceFile(f"<{word}>", text))
+    return word, functools.partial(_divided, word), program
+
+
+def _divided(word: str) -> str:
+    """Stands for a division as an object; it is never called."""
+    return word
+
+
+def is_checked_division(function: ast.FunctionDef) -> bool:
+    """Whether a helper function of a text is one of `checked_division`."""
+    value = getattr(function.body[0], "value", None)
+    return isinstance(value, ast.BinOp) and any(
+        nodes.same(function.body, checked_division(each)[2].function.body) for each in DIVISIONS
+    )

@@ -1,0 +1,185 @@
+"""Expressions whose type in numba is their type in the plain program; see `numeric`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+import numpy as np
+
+from astile.ir import nodes, query
+from astile.ir.program import Program
+from astile.lower import call_kinds, promotion
+from astile.lower.indices import IndexWriter
+from astile.lower.kinds import Kinds
+from astile.lower.operators import FRAGILE, Operators, is_held
+from astile.lower.promotion import NARROW, PYTHON, Kind, native
+
+#: Functions of NumPy that give one number, in numba of another type than in NumPy.
+_RETYPED = ("sum", "prod", "mean", "std", "var", "nansum", "nanmean", "nanstd", "nanvar", "median")
+
+
+class Expressions(Operators):
+    """Rewrites expressions of one program."""
+
+    def __init__(self, program: Program, kinds: Kinds, writer: IndexWriter) -> None:
+        super().__init__(program, kinds, writer)
+        self._kept: list[ast.expr] = []  # so that no other node gets the identity of one of them
+
+    def helper_call(self, plain: ast.Call, made: ast.Call) -> ast.expr | None:
+        """A call of a helper function; None for other calls."""
+        raise NotImplementedError
+
+    def fixed(self, value: ast.expr) -> ast.expr:
+        """An expression whose type in numba is its type in the plain program."""
+        made = self._with_fixed_parts(value)
+        match value:
+            case ast.BinOp():
+                assert isinstance(made, ast.BinOp)
+                return self.binary(value, made)
+            case ast.UnaryOp():
+                assert isinstance(made, ast.UnaryOp)
+                return self._unary(value, made)
+            case ast.Compare():
+                assert isinstance(made, ast.Compare)
+                return self._compare(value, made)
+            case ast.IfExp():
+                assert isinstance(made, ast.IfExp)
+                kind = self.kinds.of(value)
+                self.check_signs(value)
+                made.body = self.started(kind, value.body)
+                made.orelse = self.started(kind, value.orelse)
+            case ast.Call():
+                assert isinstance(made, ast.Call)
+                return self._call(value, made)
+        return made
+
+    def _with_fixed_parts(self, value: ast.expr) -> ast.expr:
+        made = nodes.copy_place(value, type(value)())
+        for name, field in ast.iter_fields(value):
+            if isinstance(field, ast.expr):
+                setattr(made, name, self.fixed(field))
+            elif isinstance(field, list):
+                setattr(made, name, [self._part(each) for each in field])
+            else:
+                setattr(made, name, field)
+        return made
+
+    def _part(self, part: object) -> object:
+        if isinstance(part, ast.expr):
+            return self.fixed(part)
+        if isinstance(part, ast.keyword):
+            return ast.keyword(part.arg, self.fixed(part.value))
+        return part
+
+    def _unary(self, plain: ast.UnaryOp, made: ast.UnaryOp) -> ast.expr:
+        kind, held = self.kinds.of(plain), self.kinds.of(plain.operand)
+        if kind is None or isinstance(plain.op, (ast.Not, ast.UAdd)):
+            return made
+        if self.kinds.is_array(plain):
+            return made
+        if isinstance(plain.op, ast.Invert) and held == "bool_":
+            return ast.UnaryOp(ast.Not(), made.operand)
+        if isinstance(plain.op, ast.Invert) and held == "bool":
+            made.operand = self.cast("int64", made.operand)
+            return made
+        return self.cast(kind, made) if kind in NARROW else made
+
+    def _compare(self, plain: ast.Compare, made: ast.Compare) -> ast.expr:
+        """A number of Python beside a float32 compares as float32."""
+        sides = [plain.left, *plain.comparators]
+        texts = [made.left, *made.comparators]
+        kinds = [self.kinds.of(each) for each in sides]
+        for position, kind in enumerate(kinds):
+            near = {kinds[k] for k in (position - 1, position + 1) if 0 <= k < len(kinds)}
+            typed = {each for each in near if each not in PYTHON}
+            wanted = next(iter(typed)) if len(typed) == 1 else None
+            if kind in PYTHON and kind != "complex" and wanted in FRAGILE:
+                assert wanted is not None
+                texts[position] = self.cast(wanted, texts[position])
+        made.left, made.comparators = texts[0], texts[1:]
+        return made
+
+    # --- calls ----------------------------------------------------------------------------------
+
+    def _call(self, plain: ast.Call, made: ast.Call) -> ast.expr:
+        helper = self.helper_call(plain, made)
+        if helper is not None:
+            return helper
+        word = query.dotted(plain.func) or ""
+        path = call_kinds.path_of(self.program, plain.func)
+        one = len(plain.args) == 1 and not plain.keywords
+        kind = self.kinds.of(plain)
+        if word == "int" and one:
+            # numba's int() of an unsigned number is unsigned: int(a) - int(b) would wrap
+            return self.cast("int64", made.args[0])
+        if word == "float" and one:
+            # numba's float() of a float32 is one
+            given = self.kinds.of(plain.args[0])
+            plain_already = given in ("float", "float64")
+            return made.args[0] if plain_already else self.cast("float64", made.args[0])
+        if word in ("min", "max") and not path and len(plain.args) > 1 and not plain.keywords:
+            made.args = self._alike(kind, plain.args, made.args)
+            if kind is None:
+                self.check_signs(plain)
+        elif word == "abs" and one and kind == "int":
+            return made
+        elif path.startswith("math."):
+            return self._of_math(plain, made)
+        elif path.startswith("numpy."):
+            return self._of_numpy(path.rpartition(".")[2], plain, made, kind)
+        return made
+
+    def _alike(
+        self, kind: Kind, plain: Sequence[ast.expr], made: Sequence[ast.expr]
+    ) -> list[ast.expr]:
+        """Arguments of `min` and `max`; a number that the type does not hold stays as it is."""
+        found = []
+        for each, text in _pairs(plain, made):
+            own = self.kinds.of(each)
+            if kind is not None and own in PYTHON and kind not in PYTHON:
+                held = is_held(each, kind)
+                if kind == "uint64" and not held:
+                    held = self.is_nonnegative(each)
+                    if not held:
+                        self.refuse_choice(each, frozenset(["uint64", "int"]))
+                if kind in FRAGILE or held:
+                    text = self.cast(kind, text)
+            found.append(text)
+        return found
+
+    def _of_math(self, plain: ast.Call, made: ast.Call) -> ast.expr:
+        """A call of a function of `math`: Python computes it in float64."""
+        kinds = [self.kinds.of(each) for each in plain.args]
+        narrow = list(made.args)
+        made.args = [
+            self.cast("float64", text) if kind in ("float16", "float32") else text
+            for kind, text in zip(kinds, narrow, strict=True)
+        ]
+        if all(kind == "float32" for kind in kinds) and not made.keywords:
+            self.doubled[id(made)] = narrow
+            self._kept.append(made)
+        return made
+
+    def _of_numpy(self, name: str, plain: ast.Call, made: ast.Call, kind: Kind) -> ast.expr:
+        function = getattr(np, name, None)
+        if isinstance(function, np.ufunc):
+            self.check_half(kind, plain)
+            given = [self.kinds.of(each) for each in plain.args]
+            if None not in given and len(given) == function.nin and not plain.keywords:
+                known = [each for each in given if each is not None]
+                inputs = promotion.of_ufunc(function, *known)
+                if inputs is not None:
+                    made.args = [
+                        self.cast(wanted, text) if own in PYTHON and native(own) != wanted else text
+                        for own, wanted, text in zip(known, inputs, made.args, strict=False)
+                    ]
+            return made
+        if name in _RETYPED and len(plain.args) == 1 and not plain.keywords:
+            is_typed = kind is not None and kind not in PYTHON and kind not in ("float64", "int64")
+            return self.cast(kind, made) if is_typed and kind is not None else made
+        return made
+
+
+def _pairs(plain: Sequence[ast.expr], made: Sequence[ast.expr]) -> list[tuple[ast.expr, ast.expr]]:
+    return list(zip(plain, made, strict=True))
