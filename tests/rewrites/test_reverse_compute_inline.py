@@ -210,7 +210,7 @@ def test_any_range_is_right_or_refused(cell: str, start: str, stop: str, step: i
     before = program(f"""
 def f(x, y):
     n = len(x)
-    a = np.zeros(2 * n + 2, np.float32)
+    a = np.zeros(2 * n + 4, np.float32)
     for i in range(n):
         a[{cell}] = x[i] * 2
     for k in range({start}, {stop}, {step}):
@@ -222,7 +222,7 @@ def f(x, y):
     except IllegalSchedule:
         return
     assert_same_results(
-        before, schedule.program, lambda n: (np.arange(n) / 3, np.zeros(2 * n + 2)), range(6)
+        before, schedule.program, lambda n: (np.arange(n) / 3, np.zeros(2 * n + 4)), range(6)
     )
 
 
