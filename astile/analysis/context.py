@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import replace
 
 from astile.analysis import affine_sets, isl
@@ -10,6 +11,9 @@ from astile.analysis.affine_sets import Quasi
 from astile.analysis.statements import Place, Survey, forget, survey
 from astile.ir import query
 from astile.ir.program import Program
+
+#: Time allowed for one question, in seconds.
+SECONDS = 1.0
 
 
 class Context:
@@ -19,13 +23,12 @@ class Context:
 
     Args:
         place: where the statement stands.
+        session: the isl session to ask in.
     """
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, session: isl.Session) -> None:
         self.place = place
-        self._session = isl.Session(1.0)
-        self._domain: isl.Set | None = None
-        self._parameters: tuple[str, ...] = ()
+        self._session = session
 
     @classmethod
     def at(cls, program: Program, statement: ast.stmt) -> Context:
@@ -78,7 +81,7 @@ class Context:
     def is_empty(self) -> bool | None:
         """Whether the statement never runs."""
         try:
-            return bool(self._set("true").is_empty())
+            return bool(self._domain().is_empty())
         except isl.Error:
             return None
 
@@ -87,16 +90,20 @@ class Context:
 
     def _always(self, text: str) -> bool | None:
         try:
-            return bool(self._set(f"not ({text})").is_empty())
+            return bool(self._domain().intersect(self._set([f"not ({text})"])).is_empty())
         except isl.Error:
             return None
 
-    def _set(self, text: str, coordinates: tuple[str, ...] | None = None) -> isl.Set:
-        texts = [*self.place.constraints, text]
+    def _domain(self) -> isl.Set:
+        """All iterations; begins a new budget."""
+        self._session.restart(SECONDS)
+        return self._set(self.place.constraints)
+
+    def _set(self, texts: Sequence[str], coordinates: tuple[str, ...] | None = None) -> isl.Set:
         parameters = sorted(affine_sets.parameters_in(texts))
         sizes = [f"{each} >= 0" for each in parameters if not each.startswith("n_")]
         names = self.place.dimensions if coordinates is None else coordinates
-        condition = " and ".join([*sizes, *texts])
+        condition = " and ".join([*sizes, *texts]) or "true"
         if coordinates is not None and self.place.dimensions:
             condition = f"exists {', '.join(self.place.dimensions)} : {condition}"
         return self._session.set(
@@ -104,7 +111,8 @@ class Context:
         )
 
     def _values(self, value: Quasi) -> isl.Set:
-        found = self._set(f"value = {value.text}", ("value",))
+        self._session.restart(SECONDS)
+        found = self._set([*self.place.constraints, f"value = {value.text}"], ("value",))
         return found.project_out_all_params()
 
 
@@ -118,6 +126,7 @@ class Contexts:
     def __init__(self, program: Program) -> None:
         self._function = program.function
         self._survey: Survey = survey(program)
+        self._session = isl.Session()
         self._made: dict[int, Context] = {}
 
     def at(self, statement: ast.stmt) -> Context:
@@ -137,7 +146,7 @@ class Contexts:
                 raise ValueError("the statement is not part of the program")
             # names that the leaf itself changes are not known inside it
             place = _inside(places[-1], found.parents[len(places) - 1])
-        self._made[id(statement)] = Context(place)
+        self._made[id(statement)] = Context(place, self._session)
         return self._made[id(statement)]
 
 

@@ -36,6 +36,7 @@ def check(
     exact: bool = False,
     is_finished: bool = True,
     budget_seconds: float = BUDGET,
+    session: isl.Session | None = None,
 ) -> Verdict:
     """Check every `parallel`, `vector`, `block.*` and `thread.*` loop of a program.
 
@@ -46,12 +47,13 @@ def check(
             each thread finds in its names and local arrays what it wrote there: a loop of one
             phase is bound before that of the next. Lowering asks again.
         budget_seconds: time allowed; when it is spent the verdict is unknown.
+        session: an isl session in which forms of the same program were looked at before.
     """
     del exact
     started = time.thread_time()
     scene: Scene | None = None
     try:
-        scene = Scene(program, budget_seconds)
+        scene = Scene(program, budget_seconds, session)
         finding = next(_findings(scene, is_finished), None)
     except NotModelled as unread:
         return Unknown(f"not modelled: {unread.reason}", program.source.span(unread.node))

@@ -68,14 +68,21 @@ class Scene:
     Args:
         program: the program.
         seconds: time allowed for all questions asked about it, or None.
+        session: the isl session to ask them in, a new one when not given.
 
     Raises:
         NotModelled: for Python whose meaning is not known.
     """
 
-    def __init__(self, program: Program, seconds: float | None = None) -> None:
+    def __init__(
+        self,
+        program: Program,
+        seconds: float | None = None,
+        session: isl.Session | None = None,
+    ) -> None:
         self.program = program
-        self.session = isl.Session(seconds)
+        self.session = session or isl.Session()
+        self.session.restart(seconds)
         self.survey = survey(program)
         self.seats = hardware.seats(program.function, self.survey.leaves)
         self.kernels = hardware.kernels(self.seats)

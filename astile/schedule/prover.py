@@ -47,7 +47,9 @@ class Prover:
         else:
             verdict = self._checker.compare(program, budget_seconds=seconds)
         if isinstance(verdict, Proved) and _has_bound_loops(program):
-            independent = races.check(program, exact=self._exact, is_finished=False)
+            independent = races.check(
+                program, exact=self._exact, is_finished=False, session=self._checker.session
+            )
             if not isinstance(independent, Proved):
                 verdict = independent
         if isinstance(verdict, Proved):
