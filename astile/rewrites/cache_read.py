@@ -10,7 +10,7 @@ from astile.errors import ScheduleError
 from astile.ir import query
 from astile.ir.program import Program
 from astile.ir.stages import Stage
-from astile.rewrites import guards, staging
+from astile.rewrites import copies, guards, staging
 from astile.rewrites.result import Editor, Rewritten
 
 
@@ -57,8 +57,8 @@ def cache_read(
     reads = _reads(edit, array, node, stage)
     staging.check_signs(edit, array, node, reads)
     tile = staging.tile_of(edit, array, scope, node, reads)
-    moved = staging.window(tile, node, reads, scope)
-    copy = staging.copy_nest(edit, moved, guards.around(edit, node, moved, reads), out=False)
+    moved = copies.window(tile, node, reads, scope)
+    copy = copies.copy_nest(edit, moved, guards.around(edit, node, moved, reads), out=False)
     redirected = {id(each.node) for each in reads}
     first = next(
         k

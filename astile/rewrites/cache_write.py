@@ -8,7 +8,7 @@ from astile.analysis.footprint import accesses_inside
 from astile.errors import ScheduleError
 from astile.ir import query
 from astile.ir.program import Program
-from astile.rewrites import guards, staging
+from astile.rewrites import copies, guards, staging
 from astile.rewrites.result import Editor, Rewritten
 
 
@@ -60,9 +60,9 @@ def cache_write(program: Program, array: str, scope: str, at: int) -> Rewritten:
         raise _not_written(edit, array, node)
     staging.check_signs(edit, array, node, accesses)
     tile = staging.tile_of(edit, array, scope, node, accesses)
-    moved = staging.window(tile, node, writes, scope)
-    out = staging.copy_nest(edit, moved, guards.around(edit, node, moved, writes), out=True)
-    filled = staging.window(tile, node, accesses, scope)
+    moved = copies.window(tile, node, writes, scope)
+    out = copies.copy_nest(edit, moved, guards.around(edit, node, moved, writes), out=True)
+    filled = copies.window(tile, node, accesses, scope)
     needed = guards.around(edit, node, filled, accesses)
     touched = {id(each.node) for each in accesses}
     first = next(
@@ -73,9 +73,9 @@ def cache_write(program: Program, array: str, scope: str, at: int) -> Rewritten:
     node.body.insert(first, tile.made)
     node.body.append(out.nest)
     out.drop_edges(edit)
-    if not staging.is_read_unwritten(edit, tile.made):
+    if not copies.is_read_unwritten(edit, tile.made):
         return edit.finish(out.loops)
-    fill = staging.copy_nest(edit, filled, needed, out=False)
+    fill = copies.copy_nest(edit, filled, needed, out=False)
     node.body.insert(first + 1, fill.nest)
     fill.drop_edges(edit)
     return edit.finish([*fill.loops, *out.loops])

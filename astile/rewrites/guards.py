@@ -10,8 +10,8 @@ from astile.analysis import affine, intervals
 from astile.analysis.affine import Affine
 from astile.analysis.footprint import Access
 from astile.ir import nodes, query
+from astile.rewrites.copies import Window
 from astile.rewrites.result import Editor, conditions
-from astile.rewrites.staging import Window
 
 #: Comparisons ``left op right`` as ``sign * (right - left) >= slack``.
 _ORDERS: dict[type[ast.cmpop], tuple[int, int]] = {

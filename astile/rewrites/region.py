@@ -58,6 +58,7 @@ def restricted_nest(
     at_most: AtMost,
     *,
     writes: bool,
+    stays: bool = False,
 ) -> list[ast.stmt]:
     """A copy of a nest that runs only the iterations that touch cells of a box.
 
@@ -70,13 +71,14 @@ def restricted_nest(
         at_most: decides which of two forms over those loops is the smaller one.
         writes: whether to run each iteration that writes a cell of the box (a producer), or
             each whose last read is a cell of the box (a consumer).
+        stays: whether the copy takes the nest's own place, so that its names are free there.
 
     Raises:
         ScheduleError: when a loop of the nest is bound, or there is none.
     """
     cuttable = cuttable_loops(edit, nest)
     _check_movable(edit, nest)
-    nest = nodes.rename(nest, _other_names(edit, nest, at))
+    nest = nodes.rename(nest, {} if stays else _other_names(edit, nest, at))
     array = list(boxes)[-1]
     nest = collapsed(edit, nest, array, cuttable, writes=writes)
     return _Cutter(edit, boxes, at_most, cuttable, writes).block([nest], [])

@@ -16,7 +16,7 @@ from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.ir.stages import Stage
-from astile.rewrites import staging
+from astile.rewrites import copies, storage
 from astile.rewrites.expand import dtype_of_scalar
 from astile.rewrites.result import Editor, Rewritten, conditions, is_guard, named, range_call
 from astile.rewrites.split import at_least_0, trip_count
@@ -279,8 +279,8 @@ class _Parts:
     def _allocation(self) -> ast.stmt:
         edit, array = self.edit, self.found.array
         if self.found.indices:
-            shape = staging.extents_of(edit, array, len(self.found.indices))
-            dtype = staging.dtype_of(edit, array)
+            shape = storage.extents_of(edit, array, len(self.found.indices))
+            dtype = storage.dtype_of(edit, array)
             known = {*query.parameters(edit.function)}
             known |= {name for e in edit.function.body for name in query.names_written(e)}
             known |= set(edit.program.constants) | set(edit.program.imports)
@@ -336,7 +336,7 @@ class _Parts:
         edit, array, indices = self.edit, self.found.array, self.found.indices
         if not indices or array not in query.parameters(edit.function):
             return []
-        extents = staging.extents_of(edit, array, len(indices))
+        extents = storage.extents_of(edit, array, len(indices))
         return [
             nodes.compare(nodes.clone(index), ast.Lt, extent)
             for index, extent in zip(indices, extents, strict=True)
@@ -345,7 +345,7 @@ class _Parts:
     def drop_edges(self) -> None:
         """Leave out conditions that hold wherever the program can be called."""
         for guard, edges in self.guards:
-            staging.drop_needless(self.edit, self.found.array, guard, [], edges)
+            copies.drop_needless(self.edit, self.found.array, guard, [], edges)
 
     def _start(self, trip: Affine) -> ast.stmt:
         if self.found.family in IDEMPOTENT:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from astile.ir.stages import Stage, stages
 from astile.rewrites.compute_at import compute_at
 from astile.rewrites.compute_inline import compute_inline
 from astile.rewrites.compute_root import compute_root
 from astile.rewrites.reverse_compute_at import reverse_compute_at
 from astile.rewrites.reverse_compute_inline import reverse_compute_inline
+from astile.rewrites.rolling_buffer import rolling_buffer
+from astile.rewrites.store_at import store_at
 from astile.schedule.select import Loop
 from astile.schedule.steps import LoopLike, StageLike, Steps
 
@@ -48,3 +51,29 @@ class InterleavingMethods(Steps):
         """Compute a stage as a whole, before the loops; see `astile.rewrites.compute_root`."""
         call = self._call("compute_root", stage)
         return self._apply(call, unsafe, lambda p: compute_root(p, self._stage(stage)))
+
+    def store_at(
+        self, stage: StageLike, loop: LoopLike, *, unsafe: bool = False
+    ) -> tuple[Loop, ...]:
+        """Let a stage's array live in the body of a loop; see `astile.rewrites.store_at`."""
+        call = self._call("store_at", stage, loop)
+        return self._apply(
+            call, unsafe, lambda p: store_at(p, self._written(stage), self._loop(loop))
+        )
+
+    def rolling_buffer(
+        self, stage: StageLike, loop: LoopLike, *, unsafe: bool = False
+    ) -> tuple[Loop, ...]:
+        """Compute only what the iteration before did not; see `astile.rewrites.rolling_buffer`.
+
+        Returns the loops that compute the stage: before the loop, and inside of it.
+        """
+        call = self._call("rolling_buffer", stage, loop)
+        return self._apply(
+            call, unsafe, lambda p: rolling_buffer(p, self._stage(stage), self._loop(loop))
+        )
+
+    def _written(self, stage: StageLike) -> Stage:
+        """A stage; where several write the array that is named, the first of them."""
+        every = [each for each in stages(self.program.function) if each.array == stage]
+        return every[0] if every else self._stage(stage)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from astile.ir.program import Program
 from astile.rewrites.cache_read import cache_read
 from astile.rewrites.cache_write import cache_write
+from astile.rewrites.double_buffer import double_buffer
 from astile.rewrites.expand import expand
 from astile.rewrites.result import Rewritten
 from astile.rewrites.set_scope import set_scope
+from astile.rewrites.storage_align import storage_align
+from astile.rewrites.transform_layout import text_of, transform_layout
 from astile.schedule.select import Loop
 from astile.schedule.steps import LoopLike, StageLike, Steps
 
@@ -57,3 +62,26 @@ class StorageMethods(Steps):
         """
         call = self._call("cache_write", array, scope, at=at)
         return self._apply(call, unsafe, lambda p: cache_write(p, array, scope, self._loop(at)))
+
+    def storage_align(
+        self, array: str, axis: int, factor: int, offset: int, *, unsafe: bool = False
+    ) -> tuple[Loop, ...]:
+        """Pad an array so that its rows start at chosen distances; see the rewrite of this name."""
+        call = self._call("storage_align", array, axis, factor, offset)
+        return self._apply(call, unsafe, lambda p: storage_align(p, array, axis, factor, offset))
+
+    def transform_layout(
+        self, array: str, index_map: str | Callable[..., object], *, unsafe: bool = False
+    ) -> tuple[Loop, ...]:
+        """Keep the cells of an array in another order; see `astile.rewrites.transform_layout`.
+
+        `index_map` is a lambda, or one as text.
+        """
+        text = index_map if isinstance(index_map, str) else text_of(index_map)
+        call = self._call("transform_layout", array, text)
+        return self._apply(call, unsafe, lambda p: transform_layout(p, array, text))
+
+    def double_buffer(self, array: str, *, unsafe: bool = False) -> tuple[Loop, ...]:
+        """Let iterations of a loop use two halves of a tile in turns; see the rewrite."""
+        call = self._call("double_buffer", array)
+        return self._apply(call, unsafe, lambda p: double_buffer(p, array))
