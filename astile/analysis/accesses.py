@@ -162,9 +162,11 @@ class _Collector:
         for array, slot in self.filled.items():
             if after is None or f"{array}[]" not in after:
                 self.kept.append(Access(f"o{slot[1:]}", array, self.only[array]))
+            else:
+                self.writes = [replace(e, sure=e.sure or e.slot == slot) for e in self.writes]
         for name in self.scalars:
             definite = after is not None and name in after
-            self.writes.append(Access(f"w_{name}", name, ()))
+            self.writes.append(Access(f"w_{name}", name, (), sure=definite))
             if not definite:
                 self.kept.append(Access(f"o_{name}", name, ()))
         reads = (*self.reads, *self.kept)

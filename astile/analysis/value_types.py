@@ -251,15 +251,24 @@ class Types:
             return frozenset([path])
         return None
 
-    def _is_short(self, value: ast.expr) -> bool:
-        """Whether this is a number that every type holds exactly: 0.0, -1, np.float32(0.5)."""
+    def _is_short(self, value: ast.expr, *, signed: bool = False) -> bool:
+        """Whether a number is held exactly by every type that it is promoted to.
+
+        That is so of 0.0, -0.5, np.float32(2), but not of -1, which unsigned integers lack.
+
+        Args:
+            value: the number.
+            signed: whether the type is known to hold numbers below zero.
+        """
         match value:
             case ast.Call(func=function, args=[inner], keywords=[]):
-                return _is_type(self._calls.path(function) or "") and self._is_short(inner)
-            case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return self._is_short(operand)
+                path = self._calls.path(function) or ""
+                below_zero = not path.startswith("numpy.uint")
+                return _is_type(path) and self._is_short(inner, signed=below_zero)
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=number) as operand):
+                return (signed or isinstance(number, float)) and self._is_short(operand)
             case ast.Constant(value=number) if isinstance(number, (int, float)):
-                return number < 128 and number * 64 % 1 == 0
+                return number < 128 and number * 16 % 1 == 0  # eleven bits, as float16 has
         return False
 
 
