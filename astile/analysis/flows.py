@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from astile.analysis import isl
 from astile.analysis.affine_sets import Quasi, quasi
+from astile.analysis.dataflow import Dependences, dependences
 from astile.analysis.domains import array_name, tuple_text
 from astile.analysis.model import UNDEFINED, Model, Statement, cells
 
@@ -53,8 +54,8 @@ class Hints:
 
 def original_flow(model: Model) -> Flow:
     """The flow of an original function."""
-    found = isl.flow(model.sinks, model.sources, model.schedule)
-    writes = found.get_must_dependence()
+    found = dependences(model.sinks, model.sources, model.schedule)
+    writes = found.must
     return _finished(model, writes, writes.intersect_domain(model.plain), found)
 
 
@@ -64,8 +65,8 @@ def new_flow(model: Model, hints: Hints) -> Flow:
     Raises:
         isl.Error: when isl fails, or when copies feed each other without end.
     """
-    found = isl.flow(model.sinks, model.sources, model.schedule)
-    writes = found.get_must_dependence()
+    found = dependences(model.sinks, model.sources, model.schedule)
+    writes = found.must
     own = writes.intersect_domain(model.plain.subtract(hints.writes.domain()))
     hinted = writes.intersect_domain(model.plain).apply_domain(hints.writes)
     flow = _finished(model, writes, own.union(hinted), found)
@@ -74,9 +75,9 @@ def new_flow(model: Model, hints: Hints) -> Flow:
 
 
 def _finished(
-    model: Model, writes: isl.UnionMap, regular: isl.UnionMap, found: isl.UnionFlow
+    model: Model, writes: isl.UnionMap, regular: isl.UnionMap, found: Dependences
 ) -> Flow:
-    without = found.get_must_no_source()
+    without = found.without
     special = writes.apply_domain(model.tokens)
     inputs = without.intersect_range(model.inputs).reverse()
     values = regular.union(special).union(inputs)

@@ -41,10 +41,12 @@ __all__ = [
     "UnionMap",
     "UnionSet",
     "condition_tree",
+    "constants",
     "dim_type",
     "flow",
     "limited",
     "named",
+    "pieces",
     "points",
     "single",
     "timed",
@@ -167,6 +169,22 @@ def flow(
     if may_sources is not None:
         info = info.set_may_source(may_sources)
     return info.set_schedule_map(schedule).compute_flow()
+
+
+def pieces(relation: UnionMap) -> list[Map]:
+    """The maps that a union is made of, one for each pair of tuples."""
+    found: list[Map] = []
+    relation.foreach_map(found.append)
+    return found
+
+
+def constants(times: Map) -> tuple[int | None, ...]:
+    """For each entry of the range of a map the number that it is, None where it is none."""
+    values = times.range()
+    found = (
+        values.plain_get_val_if_fixed(dim_type.set, k) for k in range(int(values.dim(dim_type.set)))
+    )
+    return tuple(int(each.to_python()) if each.is_int() else None for each in found)
 
 
 def points(values: Set) -> tuple[dict[str, int], list[int]] | None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from astile.analysis import isl
+from astile.analysis.dataflow import dependences
 from astile.analysis.hardware import Kernel, Seat
 from astile.analysis.scene import Scene, Touch
 
@@ -63,11 +64,11 @@ class PrivateFlow:
         if key not in scene.flows:
             sure = [each for each in writes if each.access.sure and each.access.is_exact]
             maybe = [each for each in writes if each not in sure]
-            found = isl.flow(
+            found = dependences(
                 scene.cells([read]), scene.cells(sure), self._schedule, scene.cells(maybe)
             )
             scene.session.tick()
-            scene.flows[key] = found.get_may_dependence(), found.get_may_no_source()
+            scene.flows[key] = found.may, found.maybe_without
         return scene.flows[key]
 
     def _of(self, touch: Touch) -> list[Touch]:

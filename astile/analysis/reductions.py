@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from astile.analysis import isl
+from astile.analysis.dataflow import dependences
 from astile.analysis.flows import Hints, seen_through
 from astile.analysis.model import UNDEFINED, Model, Statement
 from astile.ir import nodes, query
@@ -197,8 +198,8 @@ def contributions(model: Model, updates: dict[str, Update], hints: Hints | None)
     sinks = model.sinks.intersect_domain(foreign_reads(model, updates))
     may = model.sources.intersect_domain(added_set)
     must = model.sources.subtract_domain(added_set)
-    found = isl.flow(sinks, must, model.schedule, may)
-    writes, without = found.get_may_dependence(), found.get_may_no_source()
+    found = dependences(sinks, must, model.schedule, may)
+    writes, without = found.may, found.maybe_without
     special = writes.apply_domain(model.tokens)
     inputs = without.intersect_range(model.inputs).reverse()
     values = writes.intersect_domain(model.plain).union(special).union(inputs)
