@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import ast
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from astile.analysis import isl
+from astile.analysis.affine_sets import Quasi, Scope, atom, const, formula, quasi, substituted
+
+SCOPE = Scope({"i": atom("v0_i"), "n": atom("n_n")}, {"A": (atom("s0_A"), atom("s1_A"))})
+
+
+def e(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
+def value_of(form: Quasi, i: int, n: int) -> int:
+    """The value of a form for i, n and an A of 7 x 9, found by isl."""
+    known = f"v0_i = {i} and n_n = {n} and s0_A = 7 and s1_A = 9"
+    names = "v0_i, n_n, s0_A, s1_A"
+    points = isl.Session().set(f"{{ [x] : exists {names} : {known} and x = {form.text} }}")
+    found = isl.points(points)
+    assert found is not None
+    return found[1][0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "i + 1", "-i // -3", "(16 * i + 5) // 16", "i % -4", "min(i, n, 3) - max(i, 2)",
+        "abs(i - n)", "(min(i, n) + 3) // 4 * 2", "A.shape[-1] - 1", "i >> 1", "len(A) * 3",
+        "(i // 2) // 3", "-(-i // 4)", "(i * 6 + 3) % 4", "i << 2", "+i", "2 * (n - i) * 3",
+        "(i + n) // 1", "i % 1", "int(i)", "(n + 15) // 16 * 16 - n",
+    ],
+)  # fmt: skip
+def test_expressions_mean_what_they_mean_in_python(text):
+    form = quasi(e(text), SCOPE)
+    assert form is not None
+    names = {"A": np.zeros((7, 9)), "min": min, "max": max}
+    for i, n in itertools.product((-5, -1, 0, 3), (-2, 0, 4)):
+        expected = eval(text, names, {"i": i, "n": n})
+        assert value_of(form, i, n) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x", "i * n", "i // n", "i // 0", "i % 0", "1.0", "True", "A[0]", "i / 2", "f(i)", "i ** 2",
+     "min(i)", "A.shape[2]", "A.size", "i << n", "i if i > 0 else n"],
+)  # fmt: skip
+def test_what_is_no_known_integer(text):
+    assert quasi(e(text), SCOPE) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("i // 4 * 4 + i % 4 - i % 4", "(4*floor((1*v0_i)/4))"), ("(4 * i + 8) // 4", "(1*v0_i + 2)"),
+     ("(4 * i + 5) % 4", "(1)"), ("i - i", "(0)"), ("min(i, i)", "(1*v0_i)")],
+)  # fmt: skip
+def test_forms_are_normal(text, expected):
+    form = quasi(e(text), SCOPE)
+    assert form is not None
+    assert form.text == expected
+
+
+def test_substitution_reaches_into_divisions():
+    form = quasi(e("(i + 3) // 4 + i % 2 + max(i, 2)"), SCOPE)
+    assert form is not None
+    doubled = substituted(form, {"v0_i": atom("v1_k").times(4)})
+    assert doubled.text == "(1*max((2), (4*v1_k)) + 1*v1_k)"
+    assert substituted(form, {"v0_i": const(5)}).value == 2 + 1 + 5
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(-9, 9), st.integers(-9, 9), st.integers(-6, 6).filter(bool), st.integers(-9, 9))
+def test_division_and_remainder_round_down(a, b, divisor, i):
+    for text, expected in (
+        (f"({a} * i + {b}) // {divisor}", (a * i + b) // divisor),
+        (f"({a} * i + {b}) % {divisor}", (a * i + b) % divisor),
+    ):
+        form = quasi(e(text), SCOPE)
+        assert form is not None
+        assert value_of(form, i, 0) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("0 <= i < n and not (i == 3 or i > 5)", True),
+        ("i != 2", True),
+        ("True or i < 0", True),
+        ("i in A", False),
+        ("A[0] > 1", False),
+        ("i < 3 < x", False),
+        ("i", False),
+    ],
+)
+def test_conditions(text, known):
+    found = formula(e(text), SCOPE)
+    assert (found is not None) == known
+    if found is not None:
+        for i, n in itertools.product(range(-2, 7), (0, 4, 9)):
+            holds = isl.Session().set(
+                f"{{ [] : exists v0_i, n_n : v0_i = {i} and n_n = {n} and {found} }}"
+            )
+            assert holds.is_empty() != eval(text, {"i": i, "n": n})

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import pytest
+
+from astile.analysis.equivalence import compare
+from astile.analysis.verdicts import Proved
+from tests.support.hints import hinted
+from tests.support.programs import program_from
+
+ORIGINAL = """
+def f(x, y, z, out):
+    n = len(out)
+    for i in range(n):
+        s = {start}
+        for k in range(3):
+            s {update}
+        out[i] = s
+"""
+EXPANDED = """
+def f(x, y, z, out):
+    n = len(out)  # 0:
+    for i in range(n):
+        t = local.empty(1, {dtype})
+        t[0] = {start}  # 1: i
+        for k in range(3):
+            t[0] {update}  # 2: i, k
+        out[i] = t[0]  # 3: i
+"""
+
+
+def accepted(start: str, update: str, dtype: str) -> bool:
+    original = program_from(ORIGINAL.format(start=start, update=update))
+    new = hinted(EXPANDED.format(start=start, update=update.replace("s ", "t[0] "), dtype=dtype))
+    return isinstance(compare(original, new), Proved)
+
+
+@pytest.mark.parametrize(
+    ("start", "update", "dtype"),
+    [
+        ("0.0", "+= x[i, k] * y[k]", "np.result_type(0.0, x, y)"),
+        ("0.0", "+= x[i, k] * y[k]", "np.result_type(y, x, 0.0)"),
+        ("x[i, 0]", "+= x[i, k]", "x.dtype"),
+        ("np.float64(0)", "+= np.float64(x[i, k])", "np.float64"),
+    ],
+)
+def test_a_cell_of_the_type_that_the_scalar_has(start, update, dtype):
+    assert accepted(start, update, dtype)
+
+
+@pytest.mark.parametrize(
+    ("start", "update", "dtype"),
+    [
+        ("0.0", "+= x[i, k] * y[k]", "np.float32"),
+        ("0.0", "+= x[i, k] * y[k]", "x.dtype"),
+        ("0.0", "+= x[i, k] * y[k]", "np.result_type(0.0, x)"),
+        ("0.0", "+= x[i, k]", "np.result_type(0, x)"),
+        ("0.1", "+= x[i, k] * y[k]", "np.float64"),
+        ("x[i, 0]", "+= y[k]", "np.result_type(x, y)"),  # the start is only of x's type
+        ("x[i, 0]", "+= x[i, k] / 2", "x.dtype"),
+        ("-1", "+= x[i, k]", "np.result_type(0, x)"),  # no unsigned type holds -1
+        ("100.015625", "+= x[i, k]", "np.result_type(0.0, x)"),  # float16 does not hold it
+        ("g(x[i, 0])", "+= x[i, k]", "x.dtype"),
+    ],
+)
+def test_a_cell_of_another_type_is_refused(start, update, dtype):
+    assert not accepted(start, update, dtype)
