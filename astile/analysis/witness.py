@@ -14,6 +14,7 @@ from astile.analysis.model import Model, Statement
 from astile.analysis.params import readable
 from astile.analysis.statements import Level
 from astile.analysis.verdicts import ConflictKind, Instance, Witness
+from astile.ir import nodes, query
 
 #: The sizes that are tried for a witness, smallest first.
 _LIMITS = (1, 2, 3, 4, 6, 9, 17, 33, 70, 200)
@@ -49,9 +50,12 @@ class Explorer:
         self.flow, self.found = flow, found
         self.session = original.session
         self.sizes: dict[str, int] = {}
+        self.reason = "the values differ"
 
     def witness(self, expected: isl.UnionMap, values: isl.UnionMap) -> Witness | None:
         """A witness from the sources that reads should have and those that they have.
+
+        None when no two iterations show it; `reason` says what is wrong then.
 
         Args:
             expected: token -> read of the new program, as in the original.
@@ -146,19 +150,42 @@ class Explorer:
         reader = self.instance(there)
         array, cell = self._cell(there)
         source = self.instance(wanted) if wanted is not None else None
-        other = self.instance(got) if got is not None else None
+        # what comes from another cell is no write that could change places with one
+        other = self.instance(got) if got is not None and self._meet(got, there) else None
         if other is not None and (source is None or self._is_before(there, got)):
             return self._make("anti", array, cell, reader, other)
         if source is None:
             return self._make("flow", array, cell, None, reader)
         assert wanted is not None
         runs = self._new_times(wanted)
+        where = f"{array}[{', '.join(map(str, cell))}]" if cell else array
+        if not runs and source is not None and self._is_hidden(source.number):
+            self.reason = f"what writes {where} stands in a condition or loop that is not modelled"
+            return None
         if not runs:
             return self._make("missing", array, cell, source, reader)
         before = self._time(self.new.schedule, read)
-        if any(time < before for time in runs) and other is not None:
+        if not any(time < before for time in runs):
+            return self._make("flow", array, cell, source, reader)
+        if other is not None:
             return self._make("output", array, cell, other, source)
-        return self._make("flow", array, cell, source, reader)
+        self.reason = f"the value that {source} writes to {where} would not reach {reader}"
+        return None
+
+    def _meet(self, write: Point, read: Point) -> bool:
+        """Whether a write and a read of the original are of the same cell."""
+        cell = self._image(self.original.sources, write)
+        return cell is not None and cell == self._image(self.original.sinks, read)
+
+    def _is_hidden(self, number: int) -> bool:
+        """Whether a statement of the original stands inside a block that is kept whole now."""
+        found = [nodes.origin(each) for each in query.statements(self.new.program.function)]
+        copies = sum(each is not None and each.statement == number for each in found)
+        modelled = sum(
+            each.leaf.origin is not None and each.leaf.origin.statement == number
+            for each in self.new.statements
+        )
+        return modelled < copies
 
     def instance(self, point: Point) -> Instance | None:
         """The iteration of the original that a read or write belongs to."""

@@ -1,0 +1,84 @@
+"""What the fuzzer found, made small; each a claim that did not hold once."""
+
+from __future__ import annotations
+
+import pytest
+
+from astile.errors import IllegalSchedule
+from astile.frontend.build import build_from_source
+from astile.schedule.schedule import Schedule
+from astile.schedule.trace import Call
+from tests.fuzz.oracle import Case, check
+from tests.fuzz.programs import Source
+
+_SIZES = {"A": ("n",), "B": ("n",), "C": ("m",), "D": ("n", "m"), "E": ("m", "n")}
+
+
+def source(text: str) -> Source:
+    """A program of the fuzzer; the arrays that it does not name are left out."""
+    text = "import numpy as np\n\n\n" + text.strip("\n") + "\n"
+    head = text.partition("def f(")[2].partition(")")[0]
+    return Source(text, {k: v for k, v in _SIZES.items() if k in head.split(", ")})
+
+
+def refused(program: Source, call: Call) -> IllegalSchedule:
+    schedule = Schedule(build_from_source(program.text))
+    with pytest.raises(IllegalSchedule) as caught:
+        getattr(schedule, call.primitive)(*call.arguments, **call.options)
+    return caught.value
+
+
+def test_a_statement_in_a_block_that_is_kept_whole_is_not_missing():
+    program = source(
+        """
+def f(D, E):
+    n = E.shape[1]
+    for j in range(1):
+        for i in range(2, n):
+            t = 0.0
+            for k in range(n - i):
+                t += 1.0
+            D[j, j] = t
+"""
+    )
+    call = Call("split", ("i",), {"factors": [16, None]})
+    assert check(Case(program, (call,))) is None
+    error = refused(program, call)
+    assert error.kind == "unknown"
+    assert "D[0, 0]" in error.args[0]
+    assert "is not modelled" in error.args[0]
+
+
+def test_an_iteration_that_writes_another_cell_is_no_last_writer():
+    program = source(
+        """
+def f(A, B, C):
+    n = len(B)
+    m = C.shape[0]
+    T1 = np.empty((n, m))
+    for j in range(m):
+        T1[0, j] = 0
+    C[0] = T1[0, 0]
+    A[0] += B[1]
+"""
+    )
+    call = Call("reverse_compute_inline", ("C",), {})
+    assert check(Case(program, (call,))) is None
+    assert refused(program, call).kind in ("unknown", "extra")
+
+
+def test_a_value_that_is_lost_is_not_said_to_come_too_late():
+    program = source(
+        """
+def f(A, C):
+    n = len(A)
+    s = 0.0
+    for i in range(2):
+        for j in range(n):
+            s += A[j] * s
+            C[0] = s
+"""
+    )
+    error = refused(program, Call("expand", ("s", "j"), {}))
+    assert error.kind == "unknown"
+    assert "would not reach" in error.args[0]
