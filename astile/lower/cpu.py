@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from astile.analysis import affine
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
-from astile.lower import assemble, bounds, facts, flow, numeric
+from astile.lower import assemble, bounds, facts, flow, numeric, unbound
 from astile.lower.checked import is_checked_division
 from astile.lower.lowered import Lowered
 
@@ -31,6 +31,7 @@ def lower(program: Program, *, types: Mapping[str, str] | None = None) -> Lowere
         LoweringError: where numba has no arithmetic that gives the plain program's values.
     """
     work = numeric.explicit(program, types or {}, "cpu")
+    unbound.guard(work)
     bounds.tighten(work.function, facts.of(work))
     writer = _Writer(work)
     writer.loops(work.function.body, on_core=False)

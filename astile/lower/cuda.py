@@ -10,7 +10,17 @@ from astile.analysis import affine
 from astile.errors import LoweringError
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
-from astile.lower import assemble, dtypes, emit, facts, host, numeric, restrictions, structure
+from astile.lower import (
+    assemble,
+    dtypes,
+    emit,
+    facts,
+    host,
+    numeric,
+    restrictions,
+    structure,
+    unbound,
+)
 from astile.lower import barriers as barrier_finder
 from astile.lower.facts import Facts
 from astile.lower.host import HostControl, HostStatement, Nest, Part, Serial
@@ -58,6 +68,7 @@ class _Module:
     def __init__(self, program: Program, types: Mapping[str, str], barriers: Finder) -> None:
         self.program, self.types = program, types
         self.facts = facts.of(program)
+        self.unset = unbound.readings(program)
         self.kinds = Kinds(program, types)
         self.plan = barriers(program)
         self.frame = assemble.Frame(program)
@@ -152,6 +163,7 @@ class _Module:
 
     def _nest(self, root: ast.For) -> list[ast.stmt]:
         restrictions.check(self.program, [root])
+        unbound.check(self.program, root, self.unset)
         kernel = structure.read(self.program, root, self.facts)
         builder = KernelBody(self.program, kernel, self.facts, self.plan, self.words, self.dtypes)
         body = builder.build()
@@ -233,7 +245,7 @@ class _Module:
         restrictions.check(self.program, body)
         kept = host.kept_names(self.program, part)
         name = self._kernel_name(body)
-        own = host.own_names(self.program, part, kept)
+        own = host.own_names(self.program, part, kept, self.unset)
         parameters = self._parameters(body, own)
         parameters += [each for each in kept if each not in own and each not in parameters]
         writer = IndexWriter(_NO_FACTS, casts=self.words.casts)

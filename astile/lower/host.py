@@ -17,6 +17,7 @@ from astile.ir import query
 from astile.ir.program import Program
 from astile.lower import flow, structure
 from astile.lower.facts import is_size
+from astile.lower.unbound import Reading, refuse
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,8 +169,16 @@ def kept_names(program: Program, part: Serial) -> list[str]:
     return [name for name in changed if name in live]
 
 
-def own_names(program: Program, part: Serial, kept: Sequence[str]) -> set[str]:
+def own_names(
+    program: Program, part: Serial, kept: Sequence[str], unset: Sequence[Reading]
+) -> set[str]:
     """Names that a serial part sets itself, so that nothing hands them to it.
+
+    Args:
+        program: the whole program.
+        part: the statements.
+        kept: what `kept_names` gave.
+        unset: what may be read before it is set, anywhere.
 
     Raises:
         LoweringError: when a name that lives on may be left unset.
@@ -178,12 +187,12 @@ def own_names(program: Program, part: Serial, kept: Sequence[str]) -> set[str]:
     changed = {name for each in body for name in query.names_written(each)}
     needed = flow.exposed(body) | (set(kept) - flow.written(body))
     for name in sorted(needed & changed):
-        if not _is_set_before(program, name, body[0]):
-            raise LoweringError(
-                f"{name} may be read before it is set",
-                span=program.source.span(body[0]),
-                hints=[f"set {name} before the loop"],
-            )
+        if _is_set_before(program, name, body[0]):
+            continue
+        for each in unset:
+            if each.name == name:
+                refuse(program, each)
+        needed.discard(name)  # there is an iteration that sets it, whatever the sizes
     return changed - needed
 
 

@@ -92,7 +92,7 @@ class Operators:
         if arguments is None:
             return value
         assert isinstance(value, ast.Call)
-        return nodes.copy_place(value, ast.Call(value.func, arguments, []))
+        return nodes.copy_place(value, nodes.call(value.func, arguments))
 
     def _cast_name(self, kind: str) -> str:
         path = f"numpy.{kind}"

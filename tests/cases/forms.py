@@ -67,9 +67,7 @@ def trips(subject: Subject, size: int) -> list[int]:
         loop.iter = call
 
     def count(number: int, iterable: Any) -> Iterator[Any]:
-        done = 0
-        for each in iterable:
-            done += 1
+        for done, each in enumerate(iterable, 1):
             counts[number] = max(counts[number], done)
             yield each
 
