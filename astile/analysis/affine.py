@@ -166,9 +166,18 @@ def of(expression: ast.expr) -> Affine:
     if isinstance(expression, ast.BinOp):
         return _of_binary(expression)
     if isinstance(expression, ast.Call) and query.dotted(expression.func) in ("min", "max"):
-        arguments = [of(each).expression() for each in expression.args]
-        return atom(nodes.call(nodes.clone(expression.func), arguments))
+        return _extreme(expression, [of(each) for each in expression.args])
     return atom(nodes.clone(expression))
+
+
+def _extreme(call: ast.Call, arguments: list[Affine]) -> Affine:
+    """A call of `min` or `max`; without one where the arguments differ by numbers."""
+    gaps = [(each - arguments[0]).value for each in arguments]
+    known = [each for each in gaps if each is not None]
+    if len(known) == len(gaps) > 1 and not call.keywords:
+        pick = min if query.dotted(call.func) == "min" else max
+        return arguments[0] + pick(known)
+    return atom(nodes.call(nodes.clone(call.func), [each.expression() for each in arguments]))
 
 
 def _of_binary(expression: ast.BinOp) -> Affine:

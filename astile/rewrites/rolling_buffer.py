@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from astile.analysis import affine, footprint
+from astile.analysis.affine import Affine
 from astile.analysis.footprint import AtMost, Side
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
@@ -105,7 +106,7 @@ class _Window:
         assert found is not None
         return found
 
-    def box(self, first: affine.Affine, last: affine.Affine) -> list[Side | None]:
+    def box(self, first: Affine, last: Affine) -> list[Side | None]:
         """The same box with another side along the axis."""
         sides = list(self.sides)
         sides[self.axis] = Side(first, last)
@@ -157,7 +158,7 @@ def _window(edit: Editor, stage: Stage, node: ast.For, header: Header, position:
         )
     at_most = at_most_in(edit, node)
     hidden = {name for each in node.body for name in query.names_written(each)}
-    sides = footprint.box(reads, at_most, hidden)
+    sides = [each and _literal(each) for each in footprint.box(reads, at_most, hidden)]
     moving = [
         (axis, side)
         for axis, side in enumerate(sides)
@@ -179,6 +180,25 @@ def _window(edit: Editor, stage: Stage, node: ast.For, header: Header, position:
         span=edit.span(node),
         hints=["the cells needed must move along one axis, forwards, by less than they are many"],
     )
+
+
+def _literal(side: Side) -> Side:
+    """A side of literal length around one that is clamped, ``max(i - 1, 0)`` to ``i + 1``."""
+    for first in _arguments(side.first, "max"):
+        for last in _arguments(side.last, "min"):
+            if (last - first).value is not None:
+                return Side(first, last)
+    return side
+
+
+def _arguments(form: Affine, word: str) -> list[Affine]:
+    """The form, and what it is without a `max` (or `min`) that it ends in."""
+    found = [form]
+    for key, (coefficient, atom) in form.terms.items():
+        if coefficient == 1 and isinstance(atom, ast.Call) and query.dotted(atom.func) == word:
+            rest = Affine({k: v for k, v in form.terms.items() if k != key}, form.constant)
+            found += [rest + affine.of(each) for each in atom.args]
+    return found
 
 
 def _first_window(

@@ -194,3 +194,17 @@ def test_arithmetic_of_forms(one: str, other: str, factor: int) -> None:
     assert value(first - second) == value(first) - value(second)
     assert value(first * factor) == value(first) * factor
     assert value(-first) == -value(first)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("max(-1, 0)", "0"),
+        ("min(n + 1, n, n + 3)", "n"),
+        ("max(i - 2, i) + 1", "i + 1"),
+        ("max(n, 0)", "max(n, 0)"),
+        ("min(i, n)", "min(i, n)"),
+    ],
+)
+def test_extremes_of_arguments_that_differ_by_numbers(text: str, wanted: str) -> None:
+    assert print_expression(affine.of(e(text)).expression()) == wanted

@@ -101,7 +101,7 @@ def test_what_is_changed_or_hidden_holds_no_longer(text: str, left: list[str]) -
         ("i_1 // 4", "0", "3"),
         ("i_1 % 4", "0", "3"),
         ("16 * (i_1 // 4)", "0", "48"),
-        ("max(i_1 - 2, 0)", "0", "max(13, 0)"),
+        ("max(i_1 - 2, 0)", "0", "13"),
         ("min(i_1 + 2, m)", "min(2, m)", "17"),
         ("max(i_1, m)", "0", "max(15, m)"),
     ],

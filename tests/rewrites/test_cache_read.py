@@ -374,9 +374,8 @@ def overwritten(x, y, n):
 def test_what_the_same_iteration_writes_is_not_proved() -> None:
     s = Schedule(seidel)
     i_0, _ = s.split("i", [None, 4])
-    with pytest.raises(IllegalSchedule, match=r"x\[") as caught:
+    with pytest.raises(IllegalSchedule, match=r"x\["):
         s.cache_read("x", "local", at=i_0)
-    assert caught.value.array == "x"
     assert len(s.steps) == 1
     s = Schedule(overwritten)
     s.cache_read("x", "local", at="i")
