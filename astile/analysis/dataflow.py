@@ -7,7 +7,7 @@ entries of the schedule in which all their accesses agree: isl looks at every en
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from astile.analysis import isl
@@ -38,6 +38,7 @@ def dependences(
     sources: isl.UnionMap,
     schedule: isl.UnionMap,
     may_sources: isl.UnionMap | None = None,
+    settled: Collection[str] = (),
 ) -> Dependences:
     """For each sink the last source before it that wrote its cell; see `isl.flow`.
 
@@ -46,13 +47,15 @@ def dependences(
         sources: access instance -> cell; a source hides the ones before it.
         schedule: access instance -> time.
         may_sources: sources that hide nothing.
+        settled: names of sinks that are left out.
     """
     reads, writes = _by_array(sinks), _by_array(sources)
     maybe = {} if may_sources is None else _by_array(may_sources)
     times = _Times(schedule)
     nothing = isl.UnionMap.empty(sinks.get_space())
     result = Dependences(nothing, nothing, nothing, nothing)
-    for array, some in reads.items():
+    for array, found_reads in reads.items():
+        some = [e for e in found_reads if e.get_tuple_name(isl.dim_type.in_) not in settled]
         every = [*some, *writes.get(array, ()), *maybe.get(array, ())]
         if len(every) == len(some):
             alone = _union(nothing, some)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from astile.analysis import isl
@@ -11,6 +11,7 @@ from astile.analysis.affine_sets import Quasi, quasi
 from astile.analysis.dataflow import Dependences, dependences
 from astile.analysis.domains import array_name, tuple_text
 from astile.analysis.model import UNDEFINED, Model, Statement, cells
+from astile.analysis.nearby import Near
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,27 @@ class Hints:
 
 def original_flow(model: Model) -> Flow:
     """The flow of an original function."""
-    found = dependences(model.sinks, model.sources, model.schedule)
+    found = dependences_of(model)
     writes = found.must
     return _finished(model, writes, writes.intersect_domain(model.plain), found)
+
+
+def dependences_of(model: Model) -> Dependences:
+    """Which write each read of a model gets its value from."""
+    read = {f"{model.statements[each.reader].name}{each.read.slot}" for each in model.near}
+    found = dependences(model.sinks, model.sources, model.schedule, settled=read)
+    must = found.must.union(near_flow(model, model.near))
+    return Dependences(must, must, found.without, found.maybe_without)
+
+
+def near_flow(model: Model, near: Iterable[Near]) -> isl.UnionMap:
+    """Write -> read, for reads whose source is known from the text."""
+    pieces = [
+        f"{model.statements[each.writer].instance(each.write)} -> "
+        f"{model.statements[each.reader].instance(each.read)}"
+        for each in near
+    ]
+    return model.session.union_map((), pieces).intersect_range(model.sinks.domain())
 
 
 def new_flow(model: Model, hints: Hints) -> Flow:
@@ -65,7 +84,7 @@ def new_flow(model: Model, hints: Hints) -> Flow:
     Raises:
         isl.Error: when isl fails, or when copies feed each other without end.
     """
-    found = dependences(model.sinks, model.sources, model.schedule)
+    found = dependences_of(model)
     writes = found.must
     own = writes.intersect_domain(model.plain.subtract(hints.writes.domain()))
     hinted = writes.intersect_domain(model.plain).apply_domain(hints.writes)

@@ -26,6 +26,7 @@ from astile.analysis.affine_sets import Quasi, mangled, parameters_in
 from astile.analysis.aliases import check_aliases
 from astile.analysis.calls import Calls
 from astile.analysis.domains import Signs, array_name, sizes, time, tuple_text
+from astile.analysis.nearby import Acting, Near, nearby
 from astile.analysis.params import Names, extent_name
 from astile.analysis.statements import Leaf, Place, Survey, survey
 from astile.ir import query
@@ -117,6 +118,11 @@ class Model:
             for each in (*self.names.arguments, *outside)
         ]
         return self.session.union_set((), pieces)
+
+    @cached_property
+    def near(self) -> tuple[Near, ...]:
+        """The reads whose source is known from the text."""
+        return tuple(nearby([Acting(e.leaf, e.reads, e.writes) for e in self.statements]))
 
     @cached_property
     def sizes(self) -> isl.Set:

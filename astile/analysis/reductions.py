@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from astile.analysis import isl
 from astile.analysis.dataflow import dependences
-from astile.analysis.flows import Hints, seen_through
+from astile.analysis.flows import Hints, near_flow, seen_through
 from astile.analysis.model import UNDEFINED, Model, Statement
 from astile.ir import nodes, query
 
@@ -198,8 +198,12 @@ def contributions(model: Model, updates: dict[str, Update], hints: Hints | None)
     sinks = model.sinks.intersect_domain(foreign_reads(model, updates))
     may = model.sources.intersect_domain(added_set)
     must = model.sources.subtract_domain(added_set)
-    found = dependences(sinks, must, model.schedule, may)
-    writes, without = found.may, found.maybe_without
+    names = {update.statement.name for update in updates.values()}
+    near = [each for each in model.near if model.statements[each.writer].name not in names]
+    read = {f"{model.statements[each.reader].name}{each.read.slot}" for each in near}
+    found = dependences(sinks, must, model.schedule, may, settled=read)
+    writes = found.may.union(near_flow(model, near).intersect_range(sinks.domain()))
+    without = found.maybe_without
     special = writes.apply_domain(model.tokens)
     inputs = without.intersect_range(model.inputs).reverse()
     values = writes.intersect_domain(model.plain).union(special).union(inputs)
