@@ -234,7 +234,7 @@ class Checker:
             explorer = Explorer(model, other, hints, flow, found)
             witness = explorer.witness(expected, values)
             if witness is None:
-                return Unknown(explorer.reason)
+                return Unknown(explorer.reason, array=explorer.array)
             return self._uncertain(witness) or Refuted(witness)
         # nobody may look at the value, but Python raises where there is none
         if not found.undefined.intersect(scalar_reads(other)).is_subset(garbage):

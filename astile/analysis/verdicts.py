@@ -100,10 +100,12 @@ class Unknown:
     Args:
         reason: what could not be shown, or why.
         span: the place in the user's file, when there is one.
+        array: the array or scalar concerned, when it is one.
     """
 
     reason: str
     span: Span | None = None
+    array: str | None = None
 
 
 Verdict = Proved | Refuted | Unknown

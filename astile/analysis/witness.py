@@ -51,11 +51,12 @@ class Explorer:
         self.session = original.session
         self.sizes: dict[str, int] = {}
         self.reason = "the values differ"
+        self.array: str | None = None
 
     def witness(self, expected: isl.UnionMap, values: isl.UnionMap) -> Witness | None:
         """A witness from the sources that reads should have and those that they have.
 
-        None when no two iterations show it; `reason` says what is wrong then.
+        None when no two iterations show it; `reason` and `array` say what is wrong then.
 
         Args:
             expected: token -> read of the new program, as in the original.
@@ -159,6 +160,7 @@ class Explorer:
         assert wanted is not None
         runs = self._new_times(wanted)
         where = f"{array}[{', '.join(map(str, cell))}]" if cell else array
+        self.array = array or None
         if not runs and source is not None and self._is_hidden(source.number):
             self.reason = f"what writes {where} stands in a condition or loop that is not modelled"
             return None

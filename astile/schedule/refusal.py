@@ -77,6 +77,7 @@ def refusal(verdict: Refuted | Unknown) -> IllegalSchedule:
             f"this was not proved to keep the result: {verdict.reason}",
             code="illegal.not-proved",
             span=verdict.span,
+            array=verdict.array,
             kind="unknown",
             hints=["`unsafe=True` takes the step on trust"],
         )

@@ -80,5 +80,5 @@ def f(A, C):
 """
     )
     error = refused(program, Call("expand", ("s", "j"), {}))
-    assert error.kind == "unknown"
+    assert (error.kind, error.array) == ("unknown", "s")
     assert "would not reach" in error.args[0]
