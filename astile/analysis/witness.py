@@ -99,11 +99,13 @@ class Explorer:
             return None
         pieces = relation.get_map_list()
         count = int(pieces.n_map())
-        parameters = sorted({*self.original.parameters, *self.new.parameters})
+        known = {*self.original.parameters, *self.new.parameters}
         for limit in _LIMITS:
             for position in range(count):
                 piece = pieces.get_at(position)
-                wrapped = isl.limited(piece.wrap(), parameters, limit)
+                named = range(int(piece.dim(isl.dim_type.param)))  # extents that neither reads
+                own = {str(piece.get_dim_name(isl.dim_type.param, each)) for each in named}
+                wrapped = isl.limited(piece.wrap(), sorted(known | own), limit)
                 found = isl.points(wrapped)
                 if found is not None:
                     inner = int(piece.dim(isl.dim_type.in_))

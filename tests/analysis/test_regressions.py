@@ -82,3 +82,22 @@ def f(A, C):
     error = refused(program, Call("expand", ("s", "j"), {}))
     assert (error.kind, error.array) == ("unknown", "s")
     assert "would not reach" in error.args[0]
+
+
+def test_the_sizes_of_a_witness_are_not_negative():
+    program = source(
+        """
+def f(B, C):
+    n = len(B)
+    T1 = np.zeros(n + 2)
+    for i in range(n + 2):
+        T1[i] = C[0] - B[(i + 1) % 3]
+    for i in range(n - 1):
+        B[i] = T1[i + 2]
+"""
+    )
+    call = Call("merge", ("i#0", "i#1"), {})
+    sizes = refused(program, call).witness.sizes
+    assert min(sizes.values()) >= 0
+    assert sizes["C.shape[0]"] > 0
+    assert check(Case(program, (call,))) is None
