@@ -8,11 +8,11 @@ they are otherwise, so that the proof is tried with right and with wrong hints.
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Iterator
 
 from astile.ir import nodes, query
 from astile.ir.program import Program
-import itertools
 
 Operator = Callable[[Program], Iterator[Program]]
 
