@@ -92,7 +92,7 @@ def _of_array(
 def _by_array(accesses: isl.UnionMap) -> dict[_Space, list[isl.Map]]:
     """Array -> the accesses of it; pieces that are one in truth are made one."""
     found: dict[_Space, list[isl.Map]] = {}
-    for piece in isl.pieces(accesses.coalesce()):
+    for piece in isl.maps(accesses.coalesce()):
         found.setdefault(_space(piece, isl.dim_type.out), []).append(piece)
     return found
 
@@ -118,7 +118,7 @@ class _Times:
     def __init__(self, schedule: isl.UnionMap) -> None:
         self._nothing = isl.UnionMap.empty(schedule.get_space())
         self._maps: dict[_Space, list[isl.Map]] = {}
-        for piece in isl.pieces(schedule):
+        for piece in isl.maps(schedule):
             self._maps.setdefault(_space(piece, isl.dim_type.in_), []).append(piece)
         self._known: dict[_Space, list[tuple[int | None, ...]]] = {}
 

@@ -113,18 +113,18 @@ def find_uninitialised(model: Model) -> tuple[Uninitialised, ...]:
     Raises:
         isl.Error: when isl fails.
     """
-    inside = Reach(model).sizes_inside()
-    undefined = original_flow(model).undefined.intersect_params(inside)
+    reach = Reach(model)
+    undefined = original_flow(model).undefined
     found = []
     for statement in model.statements:
         for access in statement.reads:
             if access.node is None or not access.sure:
                 continue
             reads = model.session.union_set((), [statement.instance(access)])
-            lost = undefined.intersect(reads)
-            if not lost.is_empty():
-                every = model.sinks.domain().intersect(reads).intersect_params(inside)
-                found.append(Uninitialised(statement, access, bool(every.is_subset(lost))))
+            if not reach.possible(undefined.intersect(reads).params()).is_empty():
+                defined = model.sinks.domain().intersect(reads).subtract(undefined)
+                always = bool(reach.possible(defined.params()).is_empty())
+                found.append(Uninitialised(statement, access, always))
     return tuple(found)
 
 

@@ -40,8 +40,6 @@ from astile.source import Span
 
 Kind = Literal["equal", "equal up to reassociation"]
 
-#: How many cases of sizes a comparison tells apart.
-CASES = 24
 #: Time allowed for one comparison, in seconds.
 BUDGET = 5.0
 
@@ -74,7 +72,6 @@ class Checker:
         self.session = isl.Session()
         self._model: Model | None = None
         self._flow: Flow | None = None
-        self._inside: isl.Set | None = None
         self._reached: Reach | None = None
 
     def compare(self, new: Program, *, budget_seconds: float = BUDGET) -> Verdict:
@@ -109,15 +106,15 @@ class Checker:
             self._reached = Reach(self.model())
         return self._reached
 
-    def _sizes_inside(self) -> isl.Set:
-        """The sizes at which the original can be called: it stays inside its arguments.
+    def _sizes_apart(self, one: isl.UnionMap, other: isl.UnionMap) -> isl.Set:
+        """The sizes, of those at which the original can be called, at which relations differ.
 
-        All sizes, when there are too many cases to tell apart: then more has to be proved.
+        Those at which the second lacks something, where there are any.
         """
-        if self._inside is None:
-            found = self._reach().sizes_inside().coalesce()
-            self._inside = found if found.n_basic_set() <= CASES else self.model().sizes
-        return self._inside
+        lost = self._reach().possible(one.subtract(other).params())
+        if not lost.is_empty():
+            return lost
+        return self._reach().possible(other.subtract(one).params())
 
     def _reads_outside(self) -> isl.UnionSet:
         """The reads of the original that would be of cells that an argument does not have."""
@@ -217,29 +214,36 @@ class Checker:
         if not garbage.is_empty():
             values = values.subtract_range(garbage)
         expected = flow.values.apply_range(reads.reverse())
-        is_equal = values.is_equal(expected)
         kind: Kind = "equal"
-        if not is_equal and not self.exact and self._same_contributions(other, hints, reads):
-            is_equal, kind = True, "equal up to reassociation"
-        if not is_equal:  # then leave out what cannot be
-            inside, reads = self._sizes_inside(), reads.subtract_range(self._reads_outside())
-            values = values.intersect_params(inside).intersect_range(reads.domain())
-            expected = expected.intersect_params(inside).intersect_range(reads.domain())
+        if not values.is_equal(expected):  # then leave out what cannot be
+            reads = reads.subtract_range(self._reads_outside())
+            values = values.intersect_range(reads.domain())
+            expected = expected.intersect_range(reads.domain())
+            apart = self._sizes_apart(expected, values)
             self.session.tick()
-            is_equal = values.is_equal(expected)
-        if not is_equal and not self.exact and self._same_contributions(other, hints, reads):
-            is_equal, kind = True, "equal up to reassociation"
-        if not is_equal:
-            self.session.tick()
-            explorer = Explorer(model, other, hints, flow, found)
-            witness = explorer.witness(expected, values)
-            if witness is None:
-                return Unknown(explorer.reason, array=explorer.array)
-            return self._uncertain(witness) or Refuted(witness)
+            if not apart.is_empty():
+                if self.exact or not self._same_contributions(other, hints, reads):
+                    self.session.tick()
+                    explorer = Explorer(model, other, hints, flow, found)
+                    return self._differing(explorer, expected, values, apart)
+                kind = "equal up to reassociation"
         # nobody may look at the value, but Python raises where there is none
         if not found.undefined.intersect(scalar_reads(other)).is_subset(garbage):
             return Unknown("a scalar may be read before it has a value")
         return self._proved(kind)
+
+    def _differing(
+        self, explorer: Explorer, expected: isl.UnionMap, values: isl.UnionMap, apart: isl.Set
+    ) -> Verdict:
+        """Two iterations that show how values differ at one of some sizes."""
+        expected, values = (
+            explorer.at_smallest(expected, apart),
+            explorer.at_smallest(values, apart),
+        )
+        witness = explorer.witness(expected, values)
+        if witness is None:
+            return Unknown(explorer.reason, array=explorer.array)
+        return self._uncertain(witness) or Refuted(witness)
 
     def _uncertain(self, witness: Witness) -> Unknown | None:
         """The access of a witness that may be of other cells, for which it need not happen."""
@@ -291,9 +295,8 @@ class Checker:
         values = kept.union(hinted).intersect_range(reads.domain())
         values = values.subtract_range(reads.intersect_range(before.undefined).domain())
         reads = reads.subtract_range(before.undefined)
-        inside = self._sizes_inside()
-        expected = before.values.apply_range(reads.reverse()).intersect_params(inside)
-        return bool(values.intersect_params(inside).is_equal(expected))
+        expected = before.values.apply_range(reads.reverse())
+        return bool(self._sizes_apart(values, expected).is_empty())
 
     def _proved(self, kind: Kind) -> Proved:
         model = self.model()

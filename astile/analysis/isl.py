@@ -44,9 +44,9 @@ __all__ = [
     "constants",
     "dim_type",
     "flow",
+    "least",
     "limited",
     "named",
-    "pieces",
     "points",
     "single",
     "timed",
@@ -171,13 +171,6 @@ def flow(
     return info.set_schedule_map(schedule).compute_flow()
 
 
-def pieces(relation: UnionMap) -> list[Map]:
-    """The maps that a union is made of, one for each pair of tuples."""
-    found: list[Map] = []
-    relation.foreach_map(found.append)
-    return found
-
-
 def constants(times: Map) -> tuple[int | None, ...]:
     """For each entry of the range of a map the number that it is, None where it is none."""
     values = times.range()
@@ -253,6 +246,16 @@ def limited(values: Set, parameters: Iterable[str], limit: int) -> Set:
     known = " and ".join(f"0 <= {name} <= {limit}" for name in names) or "true"
     bounds = Set.read_from_str(values.get_ctx(), f"[{', '.join(names)}] -> {{ : {known} }}")
     return values.intersect_params(bounds)
+
+
+def least(values: Set) -> Set:
+    """The smallest values of the parameters of a set of parameters that is not empty."""
+    names = values.get_var_names_not_none(dim_type.param)
+    moved = values.from_params().move_dims(dim_type.set, 0, dim_type.param, 0, len(names))
+    found = points(moved.lexmin())
+    assert found is not None
+    known = " and ".join(f"{k} = {v}" for k, v in zip(names, found[1], strict=True)) or "true"
+    return Set.read_from_str(values.get_ctx(), f"[{', '.join(names)}] -> {{ : {known} }}")
 
 
 def single(values: Set, coordinates: Iterable[int]) -> Set:

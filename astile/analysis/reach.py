@@ -29,7 +29,8 @@ class Reach:
 
     def __init__(self, original: Model) -> None:
         self._original = original
-        self._assumed: dict[str, isl.Set | None] = {}
+        #: Array -> sizes at which the original leaves it.
+        self._leaving: dict[str, tuple[isl.Set, ...]] = {}
         self._remade: set[str] = set()
 
     def outside(self, new: Model, hints: Hints, signs: Signs) -> tuple[Statement, Access] | None:
@@ -55,21 +56,25 @@ class Reach:
                     return statement, access
         return None
 
-    def sizes_inside(self, *arrays: str) -> isl.Set:
-        """The sizes for which the original stays inside its arrays; calls check them.
+    def possible(self, sizes: isl.Set, *arrays: str) -> isl.Set:
+        """The part of some sizes at which the original stays inside its arrays; calls check it.
+
+        Sizes at which it does not are taken away from what is asked about. All that is possible
+        would often be a set of very many pieces.
 
         Args:
+            sizes: a set of parameters.
             arrays: only these arrays; all of them when none is named.
 
         Raises:
             isl.Error: when isl fails.
         """
-        result = self._original.sizes
+        result = sizes.intersect(self._original.sizes)
         for array in arrays or sorted(self._original.names.ranks):
-            if array not in self._assumed:
-                self._assumed[array] = self._sizes_inside(array)
-            found = self._assumed[array]
-            result = result if found is None else result.intersect(found)
+            if array not in self._leaving:
+                self._leaving[array] = self._sizes_outside(array)
+            for each in self._leaving[array]:
+                result = result.subtract(each)
         return result
 
     def _is_same(
@@ -117,35 +122,31 @@ class Reach:
 
     def _never(self, outside: str, access: Access, statement: Statement, signs: Signs) -> bool:
         """Whether it never happens for sizes for which the original stays inside the array."""
-        left = signs.instances(outside, statement.leaf.place)
+        left = signs.instances(outside, statement.leaf.place).params()
         known = [access.array] if access.array in self._original.names.ranks else []
-        if known and left.intersect_params(self.sizes_inside(*known)).is_empty():
+        if known and self.possible(left, *known).is_empty():
             return True
-        return bool(left.intersect_params(self.sizes_inside()).is_empty())
+        return bool(self.possible(left).is_empty())
 
-    def _sizes_inside(self, array: str) -> isl.Set | None:
-        """The sizes for which all certain accesses of the original to an array are inside."""
-        result: isl.Set | None = None
+    def _sizes_outside(self, array: str) -> tuple[isl.Set, ...]:
+        """The sizes for which some certain access of the original to an array is outside."""
         session = self._original.session
+        found: isl.Set | None = None
         for statement, access in self._certain(array):
             place = statement.leaf.place
             for axis, index in enumerate(access.indices):
                 extent = place.scope.extent(array, axis)
                 if index is None or extent is None:
                     continue
-                outside = (
-                    f"({index.text} >= {extent.text} or {index.text} < {extent.times(-1).text})"
-                )
-                texts = [*place.constraints, outside]
+                ends = f"({index.text} >= {extent.text} or {index.text} < {extent.times(-1).text})"
+                texts = [*place.constraints, ends]
                 parameters = sorted(parameters_in(texts))
                 condition = " and ".join([*sizes(parameters), *texts])
                 names = ", ".join(place.dimensions)
-                bad = session.set(
-                    f"[{', '.join(parameters)}] -> {{ [{names}] : {condition} }}"
-                ).params()
-                good = bad.complement()
-                result = good if result is None else result.intersect(good)
-        return result
+                text = f"[{', '.join(parameters)}] -> {{ [{names}] : {condition} }}"
+                outside = session.set(text).params()
+                found = outside if found is None else found.union(outside)
+        return () if found is None else (found.coalesce(),)
 
     def _certain(self, array: str) -> Iterator[tuple[Statement, Access]]:
         for statement in self._original.statements:
@@ -171,10 +172,10 @@ class Inside:
 
     def __init__(self, program: Program, array: str) -> None:
         self._session = isl.Session(1.0)
-        self._assumed: isl.Set | None = None
+        self._array = array
+        self._reach: Reach | None = None
         try:
-            model = extract(program, session=self._session)
-            self._assumed = Reach(model).sizes_inside(array)
+            self._reach = Reach(extract(program, session=self._session))
         except (NotModelled, isl.Error):
             return
 
@@ -188,11 +189,11 @@ class Inside:
         """
         texts = [formula(each, place.scope) for each in (*given, wanted)]
         known = [each for each in texts if each is not None]
-        if self._assumed is None or len(known) < len(texts):
+        if self._reach is None or len(known) < len(texts):
             return False
         text = " and ".join([*known[:-1], f"not ({known[-1]})"])
         try:
             found = Signs(self._session).instances(text, place)
-            return bool(found.intersect_params(self._assumed).is_empty())
+            return bool(self._reach.possible(found.params(), self._array).is_empty())
         except isl.Error:
             return False

@@ -91,6 +91,20 @@ class Explorer:
         writes = self.original.statements[more.number].writes
         return self._make("extra", writes[0].array if writes else "", (), more, None)
 
+    def at_smallest(self, relation: isl.UnionMap, sizes: isl.Set) -> isl.UnionMap:
+        """A relation at one of some sizes, as small as possible.
+
+        Args:
+            relation: any.
+            sizes: a set of parameters, not empty.
+        """
+        parameters = sizes.get_var_names_not_none(isl.dim_type.param)
+        for limit in _LIMITS:
+            found = isl.limited(sizes, parameters, limit)
+            if not found.is_empty():
+                return relation.intersect_params(isl.least(found))
+        return relation.intersect_params(sizes)
+
     # --- points ---------------------------------------------------------------------------------
 
     def _smallest(self, relation: isl.UnionMap) -> tuple[dict[str, int], Point, Point] | None:
