@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 
-from astile.analysis import affine_sets, isl
+from astile.analysis import isl
 from astile.analysis.accesses import (
     CONTROL,
     EFFECTS,
@@ -22,16 +21,18 @@ from astile.analysis.accesses import (
     NotModelled,
     Reader,
 )
-from astile.analysis.affine_sets import Quasi, mangled, parameters_in
+from astile.analysis.affine_sets import mangled, parameters_in
 from astile.analysis.aliases import check_aliases
 from astile.analysis.calls import Calls
 from astile.analysis.domains import Signs, array_name, sizes, time, tuple_text
-from astile.analysis.nearby import Acting, Near, nearby
-from astile.analysis.params import Names, extent_name
+from astile.analysis.instances import Model, Statement, cells, coordinates, integer_value
+from astile.analysis.params import extent_name
 from astile.analysis.statements import Leaf, Place, Survey, survey
 from astile.ir import query
 from astile.ir.printer import print_expression
 from astile.ir.program import Program
+
+__all__ = ["Model", "Statement", "cells", "extract", "integer_value"]
 
 #: A value of an array that nobody wrote.
 UNDEFINED = "U"
@@ -39,103 +40,6 @@ UNDEFINED = "U"
 _PYTHON = {"float": "numpy.float64", "int": "numpy.int64", "bool": "numpy.bool"}
 #: Integers as values: the source of a loop variable that is read after its loop.
 INTEGER = "INT"
-
-
-@dataclass(frozen=True)
-class Statement:
-    """A leaf with its accesses.
-
-    Args:
-        name: its isl name.
-        leaf: the leaf.
-        accesses: what its text reads and writes.
-        reads: all reads, those of the outside world included.
-        writes: all writes, in order.
-    """
-
-    name: str
-    leaf: Leaf
-    accesses: Accesses
-    reads: tuple[Access, ...]
-    writes: tuple[Access, ...]
-
-    @property
-    def dimensions(self) -> tuple[str, ...]:
-        """Names of its loop variables in isl."""
-        return self.leaf.place.dimensions
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether it is simple, with known cells only."""
-        return self.leaf.is_simple and self.accesses.is_exact
-
-    def instance(self, access: Access) -> str:
-        """The isl tuple of one of its accesses."""
-        return tuple_text(f"{self.name}{access.slot}", (*self.dimensions, *cells(access)))
-
-
-def cells(access: Access) -> tuple[str, ...]:
-    """Names for the coordinates of a cell that are not known."""
-    return tuple(f"c{axis}" for axis, each in enumerate(access.indices) if each is None)
-
-
-@dataclass(frozen=True)
-class Model:
-    """A program as instances that read and write cells.
-
-    Args:
-        program: the program.
-        names: what its names are.
-        session: the isl session that its sets belong to.
-        statements: its leaves in textual order.
-        observed: names whose cells are looked at when the function has ended.
-        sinks: read -> cell.
-        sources: write -> cell.
-        schedule: read or write -> time.
-        tokens: write -> what it stands for when it is not itself (fills, undefined cells, ints).
-        parameters: all isl parameters.
-    """
-
-    program: Program
-    names: Names
-    session: isl.Session
-    statements: tuple[Statement, ...]
-    observed: tuple[str, ...]
-    prefix: str
-    sinks: isl.UnionMap = field(repr=False)
-    sources: isl.UnionMap = field(repr=False)
-    schedule: isl.UnionMap = field(repr=False)
-    tokens: isl.UnionMap = field(repr=False)
-    plain: isl.UnionSet = field(repr=False)
-    parameters: tuple[str, ...] = ()
-
-    @cached_property
-    def inputs(self) -> isl.UnionSet:
-        """Every cell that has a value when the function begins."""
-        outside = [EFFECTS, CONTROL, RETURN]
-        pieces = [
-            tuple_text(array_name(each), _coordinates(self.names.ranks.get(each, 0)))
-            for each in (*self.names.arguments, *outside)
-        ]
-        return self.session.union_set((), pieces)
-
-    @cached_property
-    def near(self) -> tuple[Near, ...]:
-        """The reads whose source is known from the text."""
-        return tuple(nearby([Acting(e.leaf, e.reads, e.writes) for e in self.statements]))
-
-    @cached_property
-    def sizes(self) -> isl.Set:
-        """What is known of the parameters."""
-        known = " and ".join(sizes(list(self.parameters))) or "true"
-        return self.session.set(f"[{', '.join(self.parameters)}] -> {{ : {known} }}")
-
-    def statement(self, isl_name: str) -> Statement | None:
-        """The statement that an isl tuple belongs to."""
-        for each in self.statements:
-            if isl_name.startswith(each.name) and not isl_name[len(each.name) :][:1].isdigit():
-                return each
-        return None
 
 
 def extract(
@@ -378,20 +282,18 @@ class _Extractor:
         last = len(self.leaves) + len(outermost)  # more than any position
         for name in observed:
             cell, rank = array_name(name), self.names.ranks.get(name, 0)
-            coordinates = _coordinates(rank)
+            axes = coordinates(rank)
             extents = [extent_name(name, axis) for axis in range(rank)]
-            inside = [
-                f"0 <= {each} < {extent}" for each, extent in zip(coordinates, extents, strict=True)
-            ]
+            inside = [f"0 <= {each} < {extent}" for each, extent in zip(axes, extents, strict=True)]
             domain = self.session.set(
-                f"[{', '.join(extents)}] -> {{ [{', '.join(coordinates)}] : "
+                f"[{', '.join(extents)}] -> {{ [{', '.join(axes)}] : "
                 f"{' and '.join(inside) or 'true'} }}"
             )
-            instance = tuple_text(f"O{cell}", coordinates)
-            self.sinks.append(f"{instance} -> {tuple_text(cell, coordinates)}")
+            instance = tuple_text(f"O{cell}", axes)
+            self.sinks.append(f"{instance} -> {tuple_text(cell, axes)}")
             self.read = self.read.union(isl.named(domain, f"O{cell}"))
             moment = ", ".join([str(last), *["0"] * (self.length - 1)])
-            times = self.session.map(f"{{ [{', '.join(coordinates)}] -> [{moment}] }}")
+            times = self.session.map(f"{{ [{', '.join(axes)}] -> [{moment}] }}")
             self.times = self.times.union(isl.timed(times, f"O{cell}", 0, 0))
 
     def _model(
@@ -442,15 +344,3 @@ def isl_slot(slot: str) -> str:
 def plain(made: query.Allocation) -> str:
     """What an allocation fills with: ``empty_like`` as ``empty``."""
     return made.word.removesuffix("_like")
-
-
-def _coordinates(rank: int) -> tuple[str, ...]:
-    return tuple(f"c{axis}" for axis in range(rank))
-
-
-def integer_value(statement: Statement) -> Quasi | None:
-    """The known integer that a plain assignment writes, or None."""
-    node = statement.leaf.node
-    if isinstance(node, ast.Assign) and len(node.targets) == 1:
-        return affine_sets.quasi(node.value, statement.accesses.scope)
-    return None
