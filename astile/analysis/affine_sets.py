@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from astile.ir import query
 
@@ -19,6 +20,10 @@ _COMPARISONS: Mapping[type[ast.cmpop], str] = {
     ast.Eq: "=",
     ast.NotEq: "!=",
 }
+
+
+#: What is added to the greater side less the other one to make it at least 0.
+_GAPS = {"<": -1, "<=": 0, ">": -1, ">=": 0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +45,7 @@ class Quasi:
         """The value when it is a constant, else None."""
         return None if self.terms else self.constant
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The expression in isl's notation; equal forms have equal text."""
         parts = [f"{self.terms[atom]}*{atom}" for atom in sorted(self.terms)]
@@ -256,6 +261,27 @@ def _remade(key: Composite, parts: list[Quasi]) -> Quasi:
     return modulo(parts[0], key.divisor) if key.word == "%" else _extreme(key.word, parts)
 
 
+def at_least_zero(form: Quasi) -> str:
+    """The formula ``form >= 0``, without the divisions, minima and maxima that it can do without.
+
+    isl takes a set apart at every minimum, and carries an integer of its own along for every
+    division. ``floor(e/16) >= a`` is ``e >= 16*a``, and ``min(a, b) >= c`` is two comparisons.
+    """
+    for key, coefficient in form.terms.items():
+        if not isinstance(key, Composite):
+            continue
+        rest = form.plus(atom(key), -coefficient)
+        if key.word == "//" and coefficient == 1:
+            return at_least_zero(key.parts[0].plus(rest, key.divisor))
+        if key.word == "//" and coefficient == -1:
+            last = rest.times(key.divisor).plus(const(key.divisor - 1))
+            return at_least_zero(last.plus(key.parts[0], -1))
+        if key.word == ("min" if coefficient > 0 else "max"):
+            parts = (at_least_zero(rest.plus(each, coefficient)) for each in key.parts)
+            return " and ".join(dict.fromkeys(parts))
+    return f"{form.text} >= 0"
+
+
 def formula(condition: ast.expr, scope: Scope) -> str | None:
     """A condition as an isl formula, or None where it is not one over known integers."""
     match condition:
@@ -284,5 +310,9 @@ def _compare(operands: list[ast.expr], ops: list[ast.cmpop], scope: Scope) -> st
         symbol = _COMPARISONS.get(type(op))
         if first is None or second is None or symbol is None:
             return None
+        if symbol in _GAPS:
+            gap = second.plus(first, -1) if symbol[0] == "<" else first.plus(second, -1)
+            parts.append(at_least_zero(gap.plus(const(_GAPS[symbol]))))
+            continue
         parts.append(f"{first.text} {symbol} {second.text}")
     return "(" + " and ".join(parts) + ")"

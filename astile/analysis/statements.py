@@ -11,9 +11,10 @@ import ast
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from astile.analysis import affine_sets
-from astile.analysis.affine_sets import Quasi, Scope
+from astile.analysis.affine_sets import Quasi, Scope, at_least_zero, atom, const
 from astile.analysis.params import Names, first_scope, names_of, shape_of
 from astile.ir import nodes, query
 from astile.ir.nodes import Origin
@@ -42,16 +43,19 @@ class Level:
     step: int
     position: int
 
-    @property
+    @cached_property
     def bounds(self) -> str:
         """The values of the variable as an isl formula."""
-        name, start, stop = self.dimension, self.start.text, self.stop.text
-        if self.step == 1:
-            return f"{start} <= {name} < {stop}"
-        if self.step > 0:
-            return f"{start} <= {name} < {stop} and ({name} - {start}) mod {self.step} = 0"
-        count = f" and ({start} - {name}) mod {-self.step} = 0" if self.step < -1 else ""
-        return f"{stop} < {name} <= {start}{count}"
+        here, name, start = atom(self.dimension), self.dimension, self.start.text
+        upwards = self.step > 0
+        first, last = (here, self.stop) if upwards else (self.stop, here)
+        inside = at_least_zero(last.plus(first, -1).plus(const(-1)))
+        since = here.plus(self.start, -1) if upwards else self.start.plus(here, -1)
+        found = f"{at_least_zero(since)} and {inside}"
+        if abs(self.step) == 1:
+            return found
+        count = f"{name} - {start}" if upwards else f"{start} - {name}"
+        return f"{found} and ({count}) mod {abs(self.step)} = 0"
 
 
 @dataclass(frozen=True)
@@ -68,12 +72,12 @@ class Place:
     conditions: tuple[str, ...]
     scope: Scope
 
-    @property
+    @cached_property
     def dimensions(self) -> tuple[str, ...]:
         """Names of the loop variables in isl."""
         return tuple(level.dimension for level in self.levels)
 
-    @property
+    @cached_property
     def constraints(self) -> tuple[str, ...]:
         """Formulas that hold whenever the statement runs."""
         return (*(level.bounds for level in self.levels), *self.conditions)

@@ -9,7 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from astile.analysis import isl
-from astile.analysis.affine_sets import Quasi, Scope, atom, const, formula, quasi, substituted
+from astile.analysis.affine_sets import (
+    Quasi,
+    Scope,
+    at_least_zero,
+    atom,
+    const,
+    formula,
+    quasi,
+    substituted,
+)
 
 SCOPE = Scope({"i": atom("v0_i"), "n": atom("n_n")}, {"A": (atom("s0_A"), atom("s1_A"))})
 
@@ -107,3 +116,76 @@ def test_conditions(text, known):
                 f"{{ [] : exists v0_i, n_n : v0_i = {i} and n_n = {n} and {found} }}"
             )
             assert holds.is_empty() != eval(text, {"i": i, "n": n})
+
+
+# --- without divisions, minima and maxima ---------------------------------------------------------
+
+XY = Scope({name: atom(name) for name in ("x", "y")}, {})
+
+
+def same_set(first: str, second: str) -> bool:
+    session = isl.Session()
+    one, other = (session.set(f"{{ [x, y] : {each} }}") for each in (first, second))
+    return bool(one.is_equal(other))
+
+
+def form_of(text: str) -> Quasi:
+    found = quasi(ast.parse(text, mode="eval").body, XY)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("(y + 15) // 16 - x - 1", "(-16*x + 1*y + -1) >= 0"),
+        ("x - y // 8", "(8*x + -1*y + 7) >= 0"),
+        ("min(x, y) - 3", "(1*x + -3) >= 0 and (1*y + -3) >= 0"),
+        ("5 - 2 * max(x, y)", "(-2*x + 5) >= 0 and (-2*y + 5) >= 0"),
+        ("min(x, (y + 3) // 4) - 1", "(1*y + -1) >= 0 and (1*x + -1) >= 0"),
+    ],
+)
+def test_taken_apart(text, wanted):
+    found = at_least_zero(form_of(text))
+    assert sorted(found.split(" and ")) == sorted(wanted.split(" and "))
+    assert same_set(found, f"{form_of(text).text} >= 0")
+
+
+@pytest.mark.parametrize(
+    "text", ["2 * (x // 3) - y", "max(x, y) - 3", "5 - min(x, y)", "x % 4 - y"]
+)
+def test_left_as_it_is(text):
+    assert at_least_zero(form_of(text)) == f"{form_of(text).text} >= 0"
+
+
+ATOMS = st.sampled_from(["x", "y", "3", "-2"])
+FORMS = st.recursive(
+    ATOMS,
+    lambda inner: st.one_of(
+        st.tuples(inner, inner).map(lambda e: f"({e[0]} + {e[1]})"),
+        st.tuples(inner, inner).map(lambda e: f"({e[0]} - {e[1]})"),
+        st.tuples(inner, st.sampled_from([2, 3, -2])).map(lambda e: f"({e[0]} // {e[1]})"),
+        st.tuples(inner, st.sampled_from([2, 5])).map(lambda e: f"({e[0]} % {e[1]})"),
+        st.tuples(inner, inner).map(lambda e: f"min({e[0]}, {e[1]})"),
+        st.tuples(inner, inner).map(lambda e: f"max({e[0]}, {e[1]})"),
+        st.tuples(st.sampled_from([-1, 2]), inner).map(lambda e: f"({e[0]} * {e[1]})"),
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(FORMS)
+def test_holds_where_the_form_is_not_negative(text):
+    found = form_of(text)
+    assert same_set(at_least_zero(found), f"{found.text} >= 0")
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(FORMS, st.sampled_from(["<", "<=", ">", ">=", "==", "!="]), FORMS)
+def test_comparisons(left, operator, right):
+    found = formula(ast.parse(f"{left} {operator} {right}", mode="eval").body, XY)
+    symbol = "=" if operator == "==" else operator
+    assert found is not None
+    assert same_set(found, f"{form_of(left).text} {symbol} {form_of(right).text}")
+    assert same_set(f"not {found}", f"not ({form_of(left).text} {symbol} {form_of(right).text})")
