@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 from astile.frontend import lengths
+from astile.frontend.evidence import bindings, index_counts, is_length, opened
 from astile.frontend.lengths import Linear
 from astile.frontend.vocabulary import CELLWISE, NUMBER_CALLS, REDUCTIONS, numpy_word, path_of
 from astile.ir import query
@@ -29,7 +30,7 @@ class Facts:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.parameters = set(query.parameters(program.function))
-        self.bindings = _bindings(program.function)
+        self.bindings = bindings(program.function)
         #: Names -> the statements that bind them to something else: ``A += 1`` is none for arrays.
         self.rebound = {
             name: kept
@@ -69,7 +70,7 @@ class Facts:
         return None
 
     def _ranks(self) -> dict[str, int]:
-        seen = _index_counts(self.program.function)
+        seen = index_counts(self.program.function)
         ranks = {
             name: seen[name]
             for name in self.parameters - self.rebound.keys()
@@ -121,7 +122,7 @@ class Facts:
             header = query.header(loop)
             if header is not None and name in query.names_read(loop.iter):
                 return True
-        return any(_is_length(each, name) for each in self.bindings.get(name, ()))
+        return any(is_length(each, name) for each in self.bindings.get(name, ()))
 
     def statement_of(self, name: str) -> ast.Assign | None:
         """The statement that allocates an array; None for an argument."""
@@ -131,7 +132,7 @@ class Facts:
 
     def _numbers(self) -> set[str]:
         """Names that hold numbers only: the largest set that does not contradict itself."""
-        indexed = _opened(self.program.function)
+        indexed = opened(self.program.function)
         names = (self.parameters | self.bindings.keys()) - self.ranks.keys() - indexed
         while True:
             kept = {
@@ -308,79 +309,6 @@ class Facts:
                 source = statement.iter if isinstance(statement, ast.For) else statement
                 pending += query.names_read(source)
         return found
-
-
-def _bindings(function: ast.FunctionDef) -> dict[str, list[ast.stmt]]:
-    """Names -> the statements that bind them."""
-    found: dict[str, list[ast.stmt]] = {}
-    for each in query.statements(function):
-        bound: set[str] = set()
-        if isinstance(each, (ast.Assign, ast.AugAssign)):
-            targets = each.targets if isinstance(each, ast.Assign) else [each.target]
-            bound = {name for target in targets for name in query.names_written(target)}
-        elif isinstance(each, ast.For):
-            bound = query.names_written(each.target)
-        for name in bound:
-            found.setdefault(name, []).append(each)
-    return found
-
-
-def _index_counts(function: ast.FunctionDef) -> dict[str, int]:
-    """Names -> the most indices they are used with, or axes that their shape is taken apart in."""
-    counts: dict[str, int] = {}
-
-    def seen(name: str | None, count: int) -> None:
-        if name is not None:
-            counts[name] = max(count, counts.get(name, 0))
-
-    for access in query.accesses(function):
-        if not any(map(_adds_axes, query.indices(access))):
-            seen(query.base_name(access), len(query.indices(access)))
-    for node in ast.walk(function):
-        match node:
-            case ast.Subscript(value=ast.Attribute(value=ast.Name(id=array), attr="shape")):
-                axis = query.integer(node.slice)
-                seen(array, axis + 1 if axis is not None and axis >= 0 else 1)
-            case ast.Assign(
-                targets=[ast.Tuple(elts=elements)],
-                value=ast.Attribute(value=ast.Name(id=array), attr="shape"),
-            ):
-                seen(array, len(elements))
-            case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=array)]):
-                seen(array, 1)
-    return counts
-
-
-def _adds_axes(index: ast.expr) -> bool:
-    """Whether an index stands for another number of axes than one."""
-    if isinstance(index, ast.Constant):
-        return not isinstance(index.value, int)
-    return (query.dotted(index) or "").endswith("newaxis")
-
-
-def _opened(function: ast.FunctionDef) -> set[str]:
-    """Names whose parts or attributes are used, or that are gone through: no plain numbers."""
-    found: set[str] = set()
-    for node in ast.walk(function):
-        if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.value, ast.Name):
-            found.add(node.value.id)
-        elif isinstance(node, ast.For) and query.header(node) is None:
-            found |= query.names_read(node.iter)
-    return found
-
-
-def _is_length(statement: ast.stmt, name: str) -> bool:
-    """Whether a statement binds a name to a length of an array."""
-    match statement:
-        case ast.Assign(targets=[ast.Tuple()], value=ast.Attribute(attr="shape")):
-            return True
-        case ast.Assign(
-            targets=[ast.Name()], value=ast.Subscript(value=ast.Attribute(attr="shape"))
-        ):
-            return True
-        case ast.Assign(targets=[ast.Name()], value=ast.Call(func=ast.Name(id="len"))):
-            return True
-    return False
 
 
 def _sizes_of(statement: ast.stmt, known: lengths.Lengths) -> Iterator[tuple[str, Linear]]:

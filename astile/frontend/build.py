@@ -13,18 +13,33 @@ from astile.diagnostics import Related, did_you_mean
 from astile.errors import SourceError
 from astile.frontend import names, normalize, subset, text
 from astile.frontend.capture import Captured, capture
+from astile.frontend.continues import continues
+from astile.frontend.inline import inline
+from astile.frontend.iterations import iterations
 from astile.frontend.slices import slices
+from astile.frontend.tuples import tuples
+from astile.frontend.views import views
 from astile.ir import nodes, query
 from astile.ir.program import Program
 
 #: What is done to a program, in this order; each gives the program itself where it does nothing.
-PASSES: tuple[Callable[[Program], Program], ...] = (slices,)
+PASSES: tuple[Callable[[Program], Program], ...] = (
+    inline,
+    tuples,
+    continues,
+    views,
+    iterations,
+    views,
+    iterations,
+    views,
+    slices,
+)
 #: How deep helpers may call helpers.
 _DEPTH = 20
 
 
 def build(function: object, *, scratch: Iterable[str] = ()) -> Program:
-    """The program of a function.
+    """The program of a function, in loops where loops can say it.
 
     Args:
         function: a plain Python function of loops over arrays.
@@ -33,8 +48,14 @@ def build(function: object, *, scratch: Iterable[str] = ()) -> Program:
     Raises:
         SourceError: for Python that astile does not read, with its place and what to write.
     """
-    program = _with_scratch(_read(capture(function), ()), scratch)
-    return _made_plain(program)
+    program = as_written(function, scratch=scratch)
+    result = program
+    for each in PASSES:
+        result = each(result)
+    if result is program:
+        return program
+    written = program if result.needs else None
+    return replace(_numbered(result), written=written)
 
 
 def build_from_source(module: str, name: str | None = None, scratch: Iterable[str] = ()) -> Program:
@@ -49,6 +70,28 @@ def build_from_source(module: str, name: str | None = None, scratch: Iterable[st
         SourceError: for Python that astile does not read, with its place and what to write.
     """
     return build(text.function_of(module, name), scratch=scratch)
+
+
+def as_written(function: object, *, scratch: Iterable[str] = ()) -> Program:
+    """The program of a function, statement by statement as it is written.
+
+    Args:
+        function: a plain Python function of loops over arrays.
+        scratch: array arguments whose contents after the call nobody reads.
+
+    Raises:
+        SourceError: for Python that astile does not read, with its place and what to write.
+    """
+    return _with_scratch(_read(capture(function), ()), scratch)
+
+
+def _numbered(program: Program) -> Program:
+    """The same program, each loop with an identity of its own."""
+    new = program.cloned()
+    every = query.loops(new.function)
+    for identity, loop in enumerate(every):
+        nodes.set_loop_id(loop, identity)
+    return replace(new, next_loop=len(every))
 
 
 def _read(captured: Captured, callers: tuple[types.CodeType, ...]) -> Program:
@@ -71,21 +114,6 @@ def _read(captured: Captured, callers: tuple[types.CodeType, ...]) -> Program:
         helper_programs=helpers,
         next_loop=len(query.loops(function)),
     )
-
-
-def _made_plain(program: Program) -> Program:
-    """A program in which what can be said by loops is said by loops, pass by pass."""
-    result = program
-    for each in PASSES:
-        result = each(result)
-    if result is program:
-        return program
-    result = result.cloned()
-    every = query.loops(result.function)
-    for identity, loop in enumerate(every):
-        nodes.set_loop_id(loop, identity)
-    written = program if result.needs else None
-    return replace(result, next_loop=len(every), written=written)
 
 
 def _helper(

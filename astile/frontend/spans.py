@@ -225,7 +225,7 @@ class SpanReader:
         for span in part.spans:
             ends = (span.stop, span.start) if span.step > 0 else (span.start, span.stop)
             last = ends[0].minus(ends[1]).plus(lengths.constant(-1))
-            if span.clipped is not None or not self._assume_not_negative(last):
+            if span.clipped is not None or not self.assume_not_negative(last):
                 raise Kept("an index that may be outside where a slice is empty")
 
     def is_inside(self, array: str, axis: int, index: ast.expr) -> bool:
@@ -236,11 +236,11 @@ class SpanReader:
         text = lengths.extent_symbol(array, axis)
         extent = self.known.sizes.get(text, lengths.symbol(text))
         if form.value is not None and form.value < 0:
-            return self._assume_not_negative(extent.plus(form))
+            return self.assume_not_negative(extent.plus(form))
         before_end = extent.minus(form).plus(lengths.constant(-1))
-        return self._assume_not_negative(form) and self._assume_not_negative(before_end)
+        return self.assume_not_negative(form) and self.assume_not_negative(before_end)
 
-    def _assume_not_negative(self, form: Linear) -> bool:
+    def assume_not_negative(self, form: Linear) -> bool:
         """Whether a sum is known or assumed to be at least 0."""
         if self.known.is_never_negative(form):
             return True

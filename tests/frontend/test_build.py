@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from astile.errors import SourceError
-from astile.frontend.build import build, build_from_source
+from astile.frontend.build import as_written, build, build_from_source
 from astile.ir import nodes, query
 from astile.ir.module import module_text
 from astile.ir.printer import print_module
@@ -35,7 +35,7 @@ def sample(A: np.ndarray, out: np.ndarray, n: int = 4, *, scale: float = OFFSET)
 
 
 def test_program():
-    program = build(sample, scratch=("out",))
+    program = as_written(sample, scratch=("out",))
     verify(program)
     assert program.name == "sample"
     assert program.scratch == {"out"}
@@ -168,7 +168,7 @@ def test_parallel_loops_of_numba_are_plain_ranges():
             for j in numba.prange(1, 3):
                 A[i, j] = doubled(A[i, j]) + numba.float32(1)
 
-    program = build(f)
+    program = as_written(f)
     text = module_text(program)
     assert "for i in range(4):" in text
     assert "for j in range(1, 3):" in text

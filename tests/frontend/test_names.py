@@ -16,7 +16,7 @@ from numpy.random import rand
 
 from astile import loops as words
 from astile.errors import SourceError
-from astile.frontend.build import build
+from astile.frontend.build import as_written as build
 from astile.ir.module import module_text
 from astile.ir.printer import print_module
 from astile.ir.program import Program

@@ -10,7 +10,8 @@ import pytest
 
 from astile.errors import SourceError
 from astile.frontend import subset
-from astile.frontend.build import build_from_source
+from astile.frontend.build import as_written, build_from_source
+from astile.frontend.text import function_of
 from astile.ir.printer import print_module
 from astile.source import SourceFile
 
@@ -61,8 +62,7 @@ KEPT = {
 @pytest.mark.parametrize("lines", KEPT.values(), ids=KEPT.keys())
 def test_kept_as_it_stands(lines):
     text = "import numpy as np\n\n" + body(*lines)
-    program = build_from_source(text, "f")
-    program = program.written or program
+    program = as_written(function_of(text, "f"))
     function = ast.parse(text).body[1]
     if "[n, n]" not in text and "pass" not in text:  # the two forms that `normalize` rewrites
         assert print_module([program.function]) == print_module([function])

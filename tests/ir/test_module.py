@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 from astile.errors import InternalError
-from astile.frontend.build import build, build_from_source
+from astile.frontend.build import as_written as build
+from astile.frontend.build import build_from_source
+from astile.frontend.text import function_of
 from astile.ir import nodes
 from astile.ir.module import constant_of, import_statements, module_text, parts
 from astile.ir.printer import print_expression, print_module
@@ -76,7 +78,7 @@ def test_module(golden: Golden) -> None:
                     if i_0 * 16 + i_1 < n:
                         out[i_0 * 16 + i_1] = clipped(tile[i_1]) + math.pi
     """
-    printed = module_text(build_from_source(text, "kernel"))
+    printed = module_text(build(function_of(text, "kernel")))
     golden("module/kernel.py", printed)
     values, out = np.arange(20, dtype=np.float32), np.zeros(20)
     run(printed, "kernel", values, out)

@@ -8,7 +8,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from astile.frontend.build import build
+from astile.frontend.build import as_written as build
 from astile.ir import nodes, query
 
 LIMIT = 3

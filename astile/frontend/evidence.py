@@ -1,0 +1,132 @@
+"""What the text of a function shows of its names: bindings, numbers of indices, uses."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from astile.ir import query
+
+
+def bindings(function: ast.FunctionDef) -> dict[str, list[ast.stmt]]:
+    """Names -> the statements that bind them."""
+    found: dict[str, list[ast.stmt]] = {}
+    for each in query.statements(function):
+        bound: set[str] = set()
+        if isinstance(each, (ast.Assign, ast.AugAssign)):
+            targets = each.targets if isinstance(each, ast.Assign) else [each.target]
+            bound = {name for target in targets for name in query.names_written(target)}
+        elif isinstance(each, ast.For):
+            bound = query.names_written(each.target)
+        for name in bound:
+            found.setdefault(name, []).append(each)
+    return found
+
+
+def index_counts(function: ast.FunctionDef) -> dict[str, int]:
+    """Names -> the most indices they are used with, or axes that their shape is taken apart in."""
+    counts: dict[str, int] = {}
+
+    def seen(name: str | None, count: int) -> None:
+        if name is not None:
+            counts[name] = max(count, counts.get(name, 0))
+
+    for access in query.accesses(function):
+        if not any(map(_adds_axes, query.indices(access))):
+            seen(query.base_name(access), len(query.indices(access)))
+    for node in ast.walk(function):
+        match node:
+            case ast.Subscript(value=ast.Attribute(value=ast.Name(id=array), attr="shape")):
+                axis = query.integer(node.slice)
+                seen(array, axis + 1 if axis is not None and axis >= 0 else 1)
+            case ast.Assign(
+                targets=[ast.Tuple(elts=elements)],
+                value=ast.Attribute(value=ast.Name(id=array), attr="shape"),
+            ):
+                seen(array, len(elements))
+            case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=array)]):
+                seen(array, 1)
+    rows = list(_rows(function))
+    for _ in rows:  # a row of a row
+        for name, array, given in rows:
+            seen(array, given + counts.get(name, 0))
+    return counts
+
+
+def _rows(function: ast.FunctionDef) -> Iterator[tuple[str, str, int]]:
+    """``row = A[i, :]``, ``B = A.T``, ``for row in A``: a name, the array, and indices given."""
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript() as value):
+                base = query.base_name(value)
+                indices = query.indices(value)
+                if base is not None and not any(map(_adds_axes, indices)):
+                    yield name, base, sum(not isinstance(e, ast.Slice) for e in indices)
+            case ast.Assign(
+                targets=[ast.Name(id=name)],
+                value=ast.Attribute(value=ast.Name(id=array), attr="T"),
+            ):
+                yield name, array, 0
+            case ast.For(target=target, iter=iterable):
+                for name, array in elements(target, iterable):
+                    yield name, array, 1
+
+
+def elements(target: ast.expr, iterable: ast.expr) -> Iterator[tuple[str, str]]:
+    """Names of a loop, and the names of what they are the elements of.
+
+    Args:
+        target: of the loop.
+        iterable: a name, or ``enumerate`` and ``zip`` of names.
+    """
+    match target, iterable:
+        case ast.Name(id=name), ast.Name(id=array):
+            yield name, array
+        case (
+            ast.Tuple(elts=[ast.Name(), inner]),
+            ast.Call(func=ast.Name(id="enumerate"), args=[counted]),
+        ):
+            yield from elements(inner, counted)
+        case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=arrays):
+            for each, gone_through in zip(targets, arrays, strict=False):
+                yield from elements(each, gone_through)
+
+
+def _adds_axes(index: ast.expr) -> bool:
+    """Whether an index stands for another number of axes than one."""
+    if isinstance(index, ast.Constant):
+        return not isinstance(index.value, int)
+    return (query.dotted(index) or "").endswith("newaxis")
+
+
+def opened(function: ast.FunctionDef) -> set[str]:
+    """Names whose parts or attributes are used, or that are gone through: no plain numbers."""
+    found: set[str] = set()
+    for node in ast.walk(function):
+        if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.value, ast.Name):
+            found.add(node.value.id)
+        elif isinstance(node, ast.For) and query.header(node) is None:
+            found |= set(_gone_through(node.iter))
+    return found
+
+
+def _gone_through(iterable: ast.expr) -> Iterator[str]:
+    if isinstance(iterable, ast.Name):
+        yield iterable.id
+    elif isinstance(iterable, ast.Call):
+        for each in iterable.args:
+            yield from _gone_through(each)
+
+
+def is_length(statement: ast.stmt, name: str) -> bool:
+    """Whether a statement binds a name to a length of an array."""
+    match statement:
+        case ast.Assign(targets=[ast.Tuple()], value=ast.Attribute(attr="shape")):
+            return True
+        case ast.Assign(
+            targets=[ast.Name()], value=ast.Subscript(value=ast.Attribute(attr="shape"))
+        ):
+            return True
+        case ast.Assign(targets=[ast.Name()], value=ast.Call(func=ast.Name(id="len"))):
+            return True
+    return False

@@ -1,0 +1,254 @@
+"""Loops over the elements of arrays become loops over their indices."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+
+from astile.frontend import lengths
+from astile.frontend.arrays import Facts
+from astile.frontend.lengths import Lengths, Linear
+from astile.frontend.spans import Assumed, Kept, Part, Span, SpanReader
+from astile.frontend.vocabulary import numpy_word, path_of
+from astile.ir import nodes, query
+from astile.ir.program import Program
+
+_LETTERS = ("i", "j", "k", "l", "p", "q", "r")
+
+
+def iterations(program: Program) -> Program:
+    """Count loops over known arrays, and read the element at the start of the body.
+
+    Args:
+        program: is not changed.
+
+    Before::
+
+        def f(A, B, out):
+            for k, x in enumerate(A):
+                out[k] = x
+            for x, y in zip(A, B):
+                out[0] += x * y
+
+    After::
+
+        def f(A, B, out):
+            for k in range(A.shape[0]):
+                x = A[k]
+                out[k] = x
+            for i in range(min(A.shape[0], B.shape[0])):
+                x = A[i]
+                y = B[i]
+                out[0] += x * y
+    """
+    new, assumed = program.cloned(), Assumed()
+    counter = _Counter(new, assumed)
+    counter.block(new.function.body, Lengths(counter.facts.sizes))
+    if not counter.has_changed:
+        return program
+    return replace(new, needs=tuple(dict.fromkeys((*program.needs, *assumed.needs))))
+
+
+class _Counter:
+    def __init__(self, program: Program, assumed: Assumed) -> None:
+        self.program, self.assumed = program, assumed
+        self.facts = Facts(program)
+        self.taken = program.used_names()
+        self.has_changed = False
+
+    def block(self, body: Sequence[ast.stmt], known: Lengths, *, is_top: bool = True) -> None:
+        """Edit the loops among statements, in place."""
+        for statement in body:
+            if isinstance(statement, ast.For):
+                self._edit(statement, known)
+            is_counted = isinstance(statement, ast.For) and query.header(statement) is not None
+            inside = known.inside(statement) if is_counted else known  # type: ignore[arg-type]
+            for inner in query.bodies(statement):
+                self.block(inner, inside, is_top=False)
+            if is_top:
+                known = known.after(statement)
+
+    def _edit(self, loop: ast.For, known: Lengths) -> None:
+        if query.header(loop) is not None:
+            return
+        own = Assumed()
+        try:
+            made = self._made(loop, known, own)
+        except Kept:
+            return
+        if made:
+            self.has_changed = True
+            self.assumed.add(own.needs)
+
+    def _made(self, loop: ast.For, known: Lengths, own: Assumed) -> bool:
+        """Edit one loop; False where it stays."""
+        match loop.iter:
+            case ast.Call(func=function, args=[inner], keywords=[]) if (
+                path_of(self.program, function) == "reversed"
+            ):
+                return self._reverse(loop, inner, known)
+            case ast.Call(func=function, args=[inner], keywords=[]) if (
+                path_of(self.program, function) == "enumerate"
+            ):
+                match loop.target:
+                    case ast.Tuple(elts=[ast.Name(id=variable), target]):
+                        return self._count(loop, variable, target, inner, known, own)
+                return False
+            case ast.Call(func=function, args=[shape], keywords=[]) if (
+                numpy_word(self.program, function) == "ndindex"
+            ):
+                return self._nest(loop, shape, known, own)
+        return self._count(loop, None, loop.target, loop.iter, known, own)
+
+    # --- elements -------------------------------------------------------------------------------
+
+    def _count(
+        self,
+        loop: ast.For,
+        variable: str | None,
+        target: ast.expr,
+        iterable: ast.expr,
+        known: Lengths,
+        own: Assumed,
+    ) -> bool:
+        pairs = self._pairs(target, iterable)
+        reader = SpanReader(self.facts, known, own)
+        parts = [(name, self._part(reader, array, loop, known, own)) for name, array in pairs]
+        if variable is None:
+            variable = self._letter()
+        read = query.names_read(self.program.function)
+        reads: list[ast.stmt] = [
+            nodes.copy_place(loop, nodes.assign(name, _element(part, variable)))
+            for name, part in parts
+            if name in read
+        ]
+        extents = _distinct([part.spans[0].extent for _, part in parts])
+        stops = [lengths.expression(each, known.spelled) for each in extents]
+        stop = stops[0] if len(stops) == 1 else nodes.call("min", stops)
+        loop.target = nodes.copy_place(loop.target, nodes.target(variable))
+        loop.iter = nodes.copy_place(loop.iter, nodes.call("range", [stop]))
+        loop.body = [*reads, *loop.body]
+        return True
+
+    def _pairs(self, target: ast.expr, iterable: ast.expr) -> list[tuple[str, ast.expr]]:
+        """Names, and the arrays whose elements they stand for."""
+        match target, iterable:
+            case ast.Tuple(elts=names), ast.Call(func=function, args=arrays, keywords=[]) if (
+                path_of(self.program, function) == "zip" and len(names) == len(arrays) > 0
+            ):
+                found = [
+                    pair for n, a in zip(names, arrays, strict=True) for pair in self._pairs(n, a)
+                ]
+                if len(found) == len(names):
+                    return found
+            case ast.Name(id=name), ast.Name() | ast.Subscript():
+                return [(name, iterable)]
+        raise Kept("a loop over something that is not known to be an array")
+
+    def _part(
+        self, reader: SpanReader, array: ast.expr, loop: ast.For, known: Lengths, own: Assumed
+    ) -> Part:
+        part = reader.part(array)
+        if part is None or not part.spans:
+            raise Kept("a loop over something that is not known to be an array")
+        if any(not _is_whole(span) for span in part.spans):
+            raise Kept("a loop over a part of an array")
+        reader.require_inside(part)
+        single = [each for each in part.axes if isinstance(each, ast.expr)]
+        names = {name for each in single for name in query.names_read(each)}
+        if names & query.names_written(loop) or any(_computes(each) for each in single):
+            raise Kept("an index that may change in the loop")
+        own.add(self.facts.needs_of({part.array, *names}))
+        return part
+
+    def _letter(self) -> str:
+        free = [each for each in _LETTERS if each not in self.taken]
+        result, number = free[0] if free else "i", 0
+        while result in self.taken:
+            number += 1
+            result = f"i_{number}"
+        self.taken.add(result)
+        return result
+
+    # --- other iterators ------------------------------------------------------------------------
+
+    def _reverse(self, loop: ast.For, inner: ast.expr, known: Lengths) -> bool:
+        """``reversed(range(a, b))`` -> ``range(b - 1, a - 1, -1)``."""
+        if not isinstance(inner, ast.Call) or path_of(self.program, inner.func) != "range":
+            return False
+        if not 1 <= len(inner.args) <= 2 or inner.keywords:
+            return False
+        ends = [nodes.const(0), *inner.args][-2:]
+        forms = [known.linear(each) for each in ends]
+        if None in forms or not isinstance(loop.target, ast.Name):
+            return False
+        one = lengths.constant(-1)
+        start, stop = (
+            lengths.expression(each.plus(one), known.spelled) for each in forms if each is not None
+        )
+        made = nodes.call("range", [stop, start, nodes.const(-1)])
+        loop.iter = nodes.copy_place(loop.iter, made)
+        return True
+
+    def _nest(self, loop: ast.For, shape: ast.expr, known: Lengths, own: Assumed) -> bool:
+        """``for i, j in np.ndindex(A.shape)`` -> a loop for each axis."""
+        match loop.target, shape:
+            case (
+                ast.Tuple(elts=[*targets]),
+                ast.Attribute(value=ast.Name(id=array), attr="shape"),
+            ) if self.facts.ranks.get(array) == len(targets) > 1:
+                names = [each.id for each in targets if isinstance(each, ast.Name)]
+            case _:
+                return False
+        if len(set(names)) != len(targets) or _breaks(loop.body):
+            return False
+        own.add(self.facts.needs_of([array]))
+        body = loop.body
+        texts = [lengths.extent_symbol(array, axis) for axis in range(len(names))]
+        forms = [known.sizes.get(text, lengths.symbol(text)) for text in texts]
+        ends = [nodes.call("range", [lengths.expression(e, known.spelled)]) for e in forms]
+        for name, end in reversed(list(zip(names[1:], ends[1:], strict=True))):
+            body = [nodes.copy_place(loop, nodes.for_loop(name, end, body))]
+        loop.target, loop.iter, loop.body = nodes.target(names[0]), ends[0], body
+        return True
+
+
+def _breaks(body: Sequence[ast.stmt]) -> bool:
+    """Whether statements leave the loop around them by ``break``."""
+    return any(
+        isinstance(each, ast.Break)
+        or (not isinstance(each, (ast.For, ast.While)) and any(map(_breaks, query.bodies(each))))
+        for each in body
+    )
+
+
+def _computes(index: ast.expr) -> bool:
+    return any(isinstance(node, (ast.Subscript, ast.Call)) for node in ast.walk(index))
+
+
+def _is_whole(span: Span) -> bool:
+    if span.clipped is not None or span.step != 1:
+        return False
+    return span.start.is_zero() and span.stop == span.extent
+
+
+def _distinct(forms: list[Linear]) -> list[Linear]:
+    return [each for position, each in enumerate(forms) if each not in forms[:position]]
+
+
+def _element(part: Part, variable: str) -> ast.expr:
+    """``A[k]``: the element of the first axis that is gone along."""
+    indices: list[ast.expr] = []
+    has_variable = False
+    for each in part.axes:
+        if isinstance(each, ast.expr):
+            indices.append(nodes.clone(each))
+        elif not has_variable:
+            indices.append(nodes.name(variable))
+            has_variable = True
+        else:
+            indices.append(ast.Slice())
+    while isinstance(indices[-1], ast.Slice):
+        indices.pop()
+    return nodes.subscript(part.array, indices)
