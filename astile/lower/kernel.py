@@ -12,7 +12,7 @@ from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.lower import emit, flow, private, structure
 from astile.lower.facts import Facts
-from astile.lower.indices import Casts, IndexWriter
+from astile.lower.indices import Casts, Checks, IndexWriter
 from astile.lower.plan import BarrierPlan
 from astile.lower.structure import Structure
 
@@ -24,6 +24,7 @@ class Words:
     cuda: str
     numpy: str
     casts: Casts
+    checks: Checks | None = None
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,7 @@ class KernelBody:
             emit.unsigned_names(self.kernel.root, self.facts),
             self.words.casts,
             reshaped,
+            checks=self.words.checks,
         )
         self.thread_reads = self._thread_reads(writer)
         body = [] if self.kernel.blocks else self.thread_reads
@@ -192,6 +194,7 @@ class KernelBody:
     def _closed(self, statement: ast.stmt, place: Place) -> Iterator[ast.stmt]:
         """A statement as a whole: by every thread for itself, or by one thread."""
         made = emit.rewritten(statement, place.writer)
+        self._declare_inside(statement, made, place)
         missing = self._missing(place)
         if not missing or not self._stores(statement):
             if missing and not hardware.writes_names_only(statement):
@@ -207,6 +210,15 @@ class KernelBody:
         yield from emit.guarded(
             nodes.conjunction([self._first(axis) for axis in missing]), [made], []
         )
+
+    def _declare_inside(self, statement: ast.stmt, made: ast.stmt, place: Place) -> None:
+        """Declare what is allocated inside a statement at the top, and no more in its text."""
+        for each in query.statements(statement):
+            if query.is_allocation(each):
+                list(self._allocation(each, place))
+        for each in query.statements(made):
+            for body in query.bodies(each):
+                body[:] = [e for e in body if not query.is_allocation(e)] or [ast.Pass()]
 
     def _missing(self, place: Place) -> list[str]:
         """Axes of the block that no loop around runs over."""

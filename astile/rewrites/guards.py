@@ -50,13 +50,17 @@ def around(
                 for each, gap in zip(accesses, gaps, strict=True)
             ]
             for bound in _shared(every, moved):
-                side = bound * sign
-                if sign > 0:  # index >= bound
-                    test = nodes.compare(side.expression(), ast.LtE, index.expression())
-                else:
-                    test = nodes.compare(index.expression(), ast.Lt, (side + 1).expression())
-                found.append(test)
+                found.append(_test(index, bound * sign, is_lower=sign > 0))
     return found
+
+
+def _test(index: Affine, side: Affine, *, is_lower: bool) -> ast.expr:
+    """``side <= index`` or ``index <= side``, with what is taken away added on the other side."""
+    taken = Affine({k: v for k, v in side.terms.items() if v[0] < 0})
+    left, right = -taken + index, side - taken
+    if is_lower:
+        return nodes.compare(right.expression(), ast.LtE, left.expression())
+    return nodes.compare(left.expression(), ast.Lt, (right + 1).expression())
 
 
 def _shared(every: Sequence[Sequence[Affine]], moved: Window) -> list[Affine]:

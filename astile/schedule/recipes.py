@@ -65,38 +65,55 @@ def tiled_matmul(
     result: str = "C",
     tile: Sequence[int] = (16, 16),
     depth: int = 16,
+    cells: Sequence[int] = (1, 1),
 ) -> None:
     """A matrix product with a tile of the result for each thread block.
 
-    The tiles of the operands are staged in shared memory step by step; each thread sums up its
-    cell in a register and stores it once.
+    The tiles of the operands are staged in shared memory step by step. Each thread sums up its
+    cells of the result in registers and stores them once; with several cells for each thread,
+    what it reads of the operands is kept in registers too.
 
     Args:
         s: a schedule of ``C[i, j] = 0`` and ``C[i, j] += A[i, k] * B[k, j]``.
         loops: its loops over rows, columns, and what is summed up.
         operands: the arrays to stage.
         result: the array of the sums.
-        tile: rows and columns of a tile of the result: one thread each.
+        tile: rows and columns of a tile of the result.
         depth: how much of the sum is staged at a time.
+        cells: rows and columns of the result for each thread.
 
     Raises:
         ScheduleError: when the program is none of this form.
     """
     rows, columns, summed = (Loop(s, select.find_loop(s.program, each)) for each in loops)
-    i_0, j_0, i_1, j_1 = s.tile([rows, columns], tile)
+    threads = [each // count for each, count in zip(tile, cells, strict=True)]
+    in_registers = list(cells) != [1, 1]
+    if [each * count for each, count in zip(threads, cells, strict=True)] != list(tile):
+        raise ScheduleError(
+            f"cells of {tuple(cells)} do not fill a tile of {tuple(tile)}",
+            code="schedule.bad-factor",
+        )
+    inner = [[count, cell][: 1 + in_registers] for count, cell in zip(threads, cells, strict=True)]
+    i_0, i_1, *i_2 = s.split(rows, [None, *inner[0]])
+    j_0, j_1, *j_2 = s.split(columns, [None, *inner[1]])
     k_0, k_1 = s.split(summed, [None, depth])
-    s.reorder(i_0, j_0, k_0, i_1, j_1, k_1)
-    stored = s.cache_write(result, "local", at=j_0)
+    s.reorder(i_0, j_0, k_0, i_1, j_1, k_1, *i_2, *j_2)
+    stored = s.cache_write(result, "local", at=j_0)[-2:]
     staged = [(array, s.cache_read(array, "shared", at=k_0)) for array in operands]
+    if in_registers:
+        for array in operands:
+            s.cache_read(f"{array}_shared", "local", at=k_1)
     for loop, axis in zip((i_0, j_0), _BLOCKS, strict=True):
         s.bind(loop, axis)
-    for loop, axis in zip(stored[-2:], _THREADS, strict=True):
+    if in_registers:
+        stored = tuple(s.split(e, [None, n])[0] for e, n in zip(stored, cells, strict=True))
+    for loop, axis in zip(stored, _THREADS, strict=True):
         s.bind(loop, axis)
     for loop in s.loops():
         if loop.var in (i_1.var, j_1.var):
             s.bind(loop, _THREADS[loop.var == j_1.var])
     for array, copy in staged:
-        cooperate(s, copy, tile, array)
+        cooperate(s, copy, threads, array)
 
 
 def stencil_chain(s: Schedule, result: str, tile: Sequence[int] = (16, 16)) -> tuple[Loop, ...]:

@@ -126,6 +126,19 @@ def test_a_product_keeps_its_order_of_sums() -> None:
     assert all(each.proof.kind == "equal" for each in product(8, exact=True).steps)
 
 
+def test_a_product_in_registers(golden: Golden) -> None:
+    s = Schedule(matmul)
+    recipes.tiled_matmul(s, tile=(32, 16), depth=8, cells=(4, 2))
+    golden("recipes/matmul_registers.py", s.source())
+    text = cuda_text(s, matrices(1, 1, 1))
+    golden("recipes/matmul_registers_cuda.py", text)
+    assert text.count("cuda.syncthreads()") == 2
+    assert "C_local = cuda.local.array((4, 2), np.float32)" in text
+    s = Schedule(matmul)
+    recipes.tiled_matmul(s, tile=(8, 6), depth=5, cells=(2, 3))
+    assert_emulates(s, matrices, MATRICES)
+
+
 def test_a_product_whose_tiles_are_loaded_as_rows_of_cells(golden: Golden) -> None:
     """A tile of 384 cells for 256 threads, fused, split and bound by hand."""
     s = Schedule(matmul)
@@ -154,6 +167,11 @@ def test_a_product_whose_tiles_are_loaded_as_rows_of_cells(golden: Golden) -> No
 def test_a_program_without_these_loops() -> None:
     with pytest.raises(ScheduleError, match="no loop named 'k'"):
         recipes.tiled_matmul(Schedule(blur), ["out.i", "out.j", "k"], result="out")
+
+
+def test_cells_that_do_not_fill_a_tile() -> None:
+    with pytest.raises(ScheduleError, match=r"cells of \(3, 1\) do not fill a tile of \(16, 16\)"):
+        recipes.tiled_matmul(Schedule(matmul), cells=(3, 1))
 
 
 def test_an_operand_that_is_not_read() -> None:
