@@ -8,7 +8,7 @@ from functools import cached_property
 
 from astile import check as checking
 from astile.analysis import bounds
-from astile.ir import needs
+from astile.ir import needs, query
 from astile.ir.program import Program
 from astile.runtime import arguments
 from astile.runtime import compile as compiling
@@ -74,6 +74,8 @@ class Forms:
     @cached_property
     def _needs_bounds_checks(self) -> bool:
         """Whether some access may leave its array in spite of `conditions`."""
+        if any(query.accesses(e.function) for e in self.program.helper_programs.values()):
+            return True  # what a helper function indexes is not known here
         return bool(bounds.unproved(self.program))
 
     def schedule(self, target: str) -> Schedule:

@@ -146,6 +146,20 @@ def unproved(program: Program) -> tuple[Unproved, ...]:
     return _survey(program)[1]
 
 
+def negative(program: Program) -> frozenset[tuple[str, int, str]]:
+    """Affine indices that are negative for some sizes: array, axis, and the index as written.
+
+    Args:
+        program: any form of a kernel; nothing is known of one that cannot be read.
+    """
+    try:
+        found = _Negative(Scene(program))
+    except NotModelled:
+        return frozenset()
+    found.walk()
+    return frozenset(found.negative)
+
+
 def inside(scene: Scene) -> isl.Set:
     """The sizes for which every access that can be read stays inside its array.
 
@@ -282,6 +296,26 @@ class _Bounds:
             tuple(readable(each, names) for each in used),
             fails_at, lowest, highest, extent,
         )  # fmt: skip
+
+
+class _Negative(_Bounds):
+    """Looks for indices that count from the end."""
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        self.negative: set[tuple[str, int, str]] = set()
+
+    def _index(
+        self, leaf: Leaf, access: Guarded, key: tuple[str, int], value: Quasi, extent: Quasi
+    ) -> None:
+        array, axis = key
+        found = (array, axis, print_expression(query.indices(access.node)[axis]))
+        if found in self.negative:
+            return
+        domain = " and ".join([self.scene.domain(leaf), *access.formulas])
+        condition = f"{_exists(leaf.place.dimensions)}{value.text} < 0 and {domain}"
+        if not self._set("", condition).intersect(self.context).is_empty():
+            self.negative.add(found)
 
 
 def _exists(dimensions: Sequence[str]) -> str:

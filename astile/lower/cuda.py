@@ -25,6 +25,7 @@ from astile.lower import barriers as barrier_finder
 from astile.lower.facts import Facts
 from astile.lower.host import HostControl, HostStatement, Nest, Part, Serial
 from astile.lower.indices import Casts, IndexWriter
+from astile.lower.inside import Inside
 from astile.lower.kernel import KernelBody, Words
 from astile.lower.kinds import Kinds
 from astile.lower.lowered import KernelInfo, Lowered
@@ -76,6 +77,8 @@ class _Module:
         casts = Casts(word("numpy.uint32"), word("numpy.uint64"), word("numpy.int64"))
         self.words = Words(word("numba.cuda"), word("numpy"), casts)
         self.grid = self.frame.fresh("grid")
+        self.inside = Inside(program, self.frame, self.words.cuda, self.words.numpy)
+        self.words = replace(self.words, checks=self.inside.checks)
         self.kernels: list[ast.stmt] = []
         self.infos: list[KernelInfo] = []
         self.dtypes = dtypes.of_arrays(program, types, self.words.numpy)
@@ -87,12 +90,14 @@ class _Module:
         body = self._host(every)
         function = nodes.clone(self.program.function)
         function.body = body or [ast.Pass()]
-        body = self.frame.module([*self.kernels, function], self._helper)
+        checked = [self.inside.function()] if self.inside.is_used(self.kernels) else []
+        body = self.frame.module([*checked, *self.kernels, function], self._helper)
         text = printer.print_module(body)
         return Lowered(text, self.program.name, "cuda", tuple(self.infos))
 
     def _helper(self, function: ast.FunctionDef) -> ast.FunctionDef:
         """A helper function for the GPU; inlined, so that no device is asked for its type."""
+        self.inside.check_helper(function, self.program)
         known = facts.of(replace(self.program, function=function, constants={}))
         writer = IndexWriter(known, casts=self.words.casts)
         function.body = [emit.rewritten(each, writer) for each in function.body]
@@ -173,12 +178,26 @@ class _Module:
         name = self._kernel_name([root])
         own = query.names_written(root)
         parameters = self._parameters([root], own)
+        checks = self._checked(body, parameters)
         self._define(name, parameters, body)
         grid = {axis: self._blocks(loop) for axis, loop in kernel.blocks.items()}
         texts = [printer.print_expression(grid[a]) if a in grid else "1" for a in "xyz"]
         total = None if shared is None else sum(shared.values())
         self.infos.append(KernelInfo(name, (texts[0], texts[1], texts[2]), kernel.block, total))
-        return self._launch(root, name, grid, kernel.block, parameters)
+        launched = self._launch(root, name, grid, kernel.block, parameters)
+        return self._with_checks([root], launched) if checks else launched
+
+    def _checked(self, body: Sequence[ast.stmt], parameters: list[str]) -> bool:
+        """Whether a kernel checks indices; it is then handed the cell that takes note."""
+        used = self.inside.is_used(body)
+        if used:
+            parameters.append(self.inside.checks.failed)
+        return used
+
+    def _with_checks(
+        self, body: Sequence[ast.stmt], launched: Sequence[ast.stmt]
+    ) -> list[ast.stmt]:
+        return [*self.inside.before(body), *launched, *self.inside.after()]
 
     def _check_shared(self, root: ast.For, shared: Mapping[str, int]) -> None:
         total = sum(shared.values())
@@ -248,7 +267,7 @@ class _Module:
         own = host.own_names(self.program, part, kept, self.unset)
         parameters = self._parameters(body, own)
         parameters += [each for each in kept if each not in own and each not in parameters]
-        writer = IndexWriter(_NO_FACTS, casts=self.words.casts)
+        writer = IndexWriter(_NO_FACTS, casts=self.words.casts, checks=self.words.checks)
         text = [emit.rewritten(each, writer) for each in body]
         nodes.add_comment(text[0], "no loop here is bound to blocks or threads: one thread runs it")
         before: list[ast.stmt] = []
@@ -263,9 +282,13 @@ class _Module:
             copied = nodes.call(nodes.attribute(cell, "copy_to_host"))
             after.append(nodes.assign(each, nodes.subscript(copied, [nodes.const(0)])))
             parameters.append(cell)
+        checks = self._checked(text, parameters)
         self._define(name, parameters, text)
         self.infos.append(KernelInfo(name, ("1", "1", "1"), (1, 1, 1), 0))
-        return [*before, _launched(name, nodes.const(1), nodes.const(1), parameters), *after]
+        launched = [_launched(name, nodes.const(1), nodes.const(1), parameters)]
+        if checks:
+            launched = self._with_checks(body, launched)
+        return [*before, *launched, *after]
 
     def _dtype_of(self, name: str, body: Sequence[ast.stmt], is_given: bool) -> ast.expr:
         """The dtype of the cell in which a name comes back."""

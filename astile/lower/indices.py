@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from astile.analysis import affine, intervals
 from astile.analysis.affine import Affine
 from astile.analysis.intervals import Range
-from astile.ir import nodes, query
+from astile.ir import nodes, printer, query
 from astile.lower import bounds
 from astile.lower.facts import Facts, is_size
 
@@ -35,6 +35,23 @@ class Casts:
 
 
 @dataclass(frozen=True)
+class Checks:
+    """How the text checks indices that no condition on sizes shows to stay inside.
+
+    Args:
+        arrays: those with such an access.
+        word: the device function that checks one index.
+        failed: the array of one cell that says that an index was outside.
+        negative: array, axis and text of indices that may count from the end.
+    """
+
+    arrays: frozenset[str]
+    word: str
+    failed: str
+    negative: frozenset[tuple[str, int, str]]
+
+
+@dataclass(frozen=True)
 class IndexWriter:
     """Rewrites expressions of a kernel at one place of it.
 
@@ -45,6 +62,7 @@ class IndexWriter:
         reshaped: arrays whose indices change (private tiles) -> how.
         ranges: the loop variables in scope, outermost first.
         guards: forms that are proved ``>= 0`` here.
+        checks: how indices are checked that may leave their array; None where nothing may.
     """
 
     facts: Facts
@@ -53,6 +71,7 @@ class IndexWriter:
     reshaped: Mapping[str, Reshape] = field(default_factory=dict)
     ranges: tuple[Range, ...] = ()
     guards: tuple[Affine, ...] = ()
+    checks: Checks | None = None
 
     # --- places ---------------------------------------------------------------------------------
 
@@ -293,13 +312,39 @@ class IndexWriter:
 
     def _on_axis(self, array: str, axis: int, index: ast.expr) -> ast.expr:
         """An index along an axis; one that is always negative counts from the end, in the text."""
+        if not isinstance(index, ast.Slice) and self._may_leave(array, index):
+            return self._checked(array, axis, index)
         if isinstance(index, ast.Slice) or not self.facts.is_integer(index):
             return self.index(index)
         form = self.facts.form(index)
         if self.facts.is_nonnegative(-form - 1, self.ranges):
             size = nodes.subscript(nodes.attribute(array, "shape"), [nodes.const(axis)])
             return self.as_signed((affine.atom(size) + affine.of(index)).expression())
+        if self.checks is not None and self.checks.negative:
+            text = printer.print_expression(index)
+            if (array, axis, text) in self.checks.negative:
+                return self._from_end(array, axis, index)
         return self.index(index)
+
+    def _from_end(self, array: str, axis: int, index: ast.expr) -> ast.expr:
+        """An index that counts from the end where it is negative."""
+        size = nodes.subscript(nodes.attribute(array, "shape"), [nodes.const(axis)])
+        counted = self.as_signed((affine.atom(size) + affine.of(index)).expression())
+        within = nodes.compare(self.as_signed(index), ast.GtE, nodes.const(0))
+        return ast.IfExp(within, self.as_signed(index), counted)
+
+    def _may_leave(self, array: str, index: ast.expr) -> bool:
+        if self.checks is None or array not in self.checks.arrays:
+            return False
+        return not _is_many(index)
+
+    def _checked(self, array: str, axis: int, index: ast.expr) -> ast.expr:
+        """An index that is checked when the kernel runs; a negative one counts from the end."""
+        assert self.checks is not None
+        size = nodes.subscript(nodes.attribute(array, "shape"), [nodes.const(axis)])
+        value = nodes.call(self.casts.int64, [self.value(index)])
+        checked = nodes.call(self.checks.word, [value, size, nodes.name(self.checks.failed)])
+        return nodes.call(self.casts.uint64, [checked])  # never negative
 
     def _compared(self, node: ast.Call) -> ast.expr | None:
         """``max(a, b)`` as a comparison, which keeps Python's rule for NaN; None for others.
@@ -319,3 +364,10 @@ class IndexWriter:
             test = nodes.compare(nodes.clone(later), operator, nodes.clone(result))
             result = ast.IfExp(test, later, nodes.clone(result))
         return result
+
+
+def _is_many(index: ast.expr) -> bool:
+    """Whether an index adds an axis, or stands for several."""
+    return isinstance(index, ast.Starred) or (
+        isinstance(index, ast.Constant) and (index.value is None or index.value is Ellipsis)
+    )

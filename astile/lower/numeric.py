@@ -207,6 +207,16 @@ class _Caster(Expressions):
         self.helper_programs[name] = program
         return nodes.call(name, [made.left, made.right])
 
+    def integer_quotient(self, divisor: ast.expr, made: ast.expr, kind: str) -> ast.expr:
+        """A whole division of integers of NumPy, which is 0 where the divisor is 0.
+
+        numba's error model of NumPy has it so on the CPU; a GPU gives any number.
+        """
+        if self.whole.is_checked:
+            return made
+        test = nodes.compare(nodes.clone(divisor), ast.NotEq, nodes.const(0))
+        return ast.IfExp(test, made, self.cast(kind, nodes.const(0)))
+
     def complex_quotient(self, made: ast.BinOp) -> ast.expr:
         """A division of complex numbers of NumPy: numba's own raises where the divisor is 0."""
         if not self.whole.is_checked:

@@ -58,6 +58,10 @@ class Operators:
         """Say that numba has no arithmetic that gives the plain value."""
         raise NotImplementedError
 
+    def integer_quotient(self, divisor: ast.expr, made: ast.expr, kind: str) -> ast.expr:
+        """A whole division of integers of NumPy, which is 0 where the divisor is 0."""
+        raise NotImplementedError
+
     def complex_quotient(self, made: ast.BinOp) -> ast.expr:
         """A division of complex numbers of NumPy, which never raises."""
         raise NotImplementedError
@@ -152,7 +156,12 @@ class Operators:
             return self._power(plain, made, kind)
         if isinstance(plain.op, (ast.LShift, ast.RShift)):
             return self._shift(plain, made, kind)
-        return self._typed(plain, made, kind)
+        divisor = made.right
+        result = self._typed(plain, made, kind)
+        whole = isinstance(plain.op, (ast.FloorDiv, ast.Mod)) and family(kind) in "iu"
+        if not whole or self.kinds.is_array(plain) or self._is_not_zero(plain.right):
+            return result
+        return self.integer_quotient(divisor, result, kind)
 
     def _typed(self, plain: ast.BinOp, made: ast.BinOp, kind: str) -> ast.expr:
         """Arithmetic of which at least one operand has a type of NumPy."""

@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from astile.errors import ArgumentError
+from astile.lower import promotion
 from astile.runtime.arrays import ArrayFacts, Overlap, array_facts, overlaps, overlaps_itself
 from astile.runtime.uses import Use
 from astile.source import Span
@@ -22,6 +23,7 @@ _DTYPE_SIZES = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (4, 8), "c
 #: float16 is computed by these targets only; numba on the CPU has no such arithmetic.
 _HALF_TARGETS = ("python", "emulate", "cuda")
 Subject = TypeVar("Subject")
+_NUMPY_NUMBERS = (np.number, np.bool_)
 _INT64 = (-(1 << 63), (1 << 63) - 1)
 
 
@@ -68,7 +70,7 @@ class Checked:
         found = {}
         for name, value in self.values.items():
             facts = self.arrays.get(name)
-            kind = facts.dtype.name if facts is not None else _number_type(value)
+            kind = promotion.kind_of(facts.dtype) if facts is not None else _number_type(value)
             if kind is not None:
                 found[name] = kind
         return found
@@ -116,7 +118,7 @@ def _number_type(value: object) -> str | None:
     """``"float"`` for a number of Python, ``"float32()"`` for one of NumPy."""
     if type(value) in (bool, int, float, complex):
         return type(value).__name__
-    return f"{value.dtype.name}()" if isinstance(value, (np.number, np.bool_)) else None
+    return f"{promotion.kind_of(value.dtype)}()" if isinstance(value, _NUMPY_NUMBERS) else None
 
 
 # --- one argument -------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import pytest
 
 from astile.lower import cuda, fences
 from astile.lower.lowered import KernelInfo, Lowered
@@ -92,13 +93,58 @@ def test_a_halo_index_is_compared_without_negative_numbers() -> None:
     assert "out[i] = x[i - uint32(1)]" in text
 
 
-def test_an_index_that_may_be_negative_stays_signed() -> None:
-    text = lower("""
+def test_an_index_that_may_be_negative_counts_from_the_end() -> None:
+    lowered = lower("""
     def f(x, out, k):
         for i in block.x(8):
             out[i] = x[i - k]
-    """).text
-    assert "x[int64(i) - k]" in text
+    """)
+    assert "int64(i) - k if int64(i) - k >= 0 else x.shape[0] + int64(i) - k" in lowered.text
+    x, out = np.arange(8.0), np.zeros(8)
+    emulate.load(lowered.text, "f")(x, out, 3)
+    assert out.tolist() == np.roll(x, 3).tolist()
+
+
+def test_integers_divided_by_zero_give_zero_as_in_numpy() -> None:
+    text = """
+    def f(a, b, out):
+        for i in block.x(3):
+            out[i] = a[i] // b[i] + a[i] % b[i]
+    """
+    lowered = lower(text, types={"a": "int32", "b": "int32", "out": "int64"})
+    a, b, out = np.array([7, -7, 5], np.int32), np.array([0, 2, -3], np.int32), np.zeros(3, int)
+    emulate.load(lowered.text, "f")(a, b, out)
+    assert out.tolist() == [0, -3, -3]
+
+
+GATHER = """
+def f(x, idx, out):
+    for i in block.x(out.shape[0]):
+        out[i] = x[idx[i]]
+"""
+
+
+def test_an_index_out_of_an_array_is_checked_by_the_kernel() -> None:
+    lowered = lower(GATHER)
+    assert "x[uint64(inside(int64(idx[i]), x.shape[0], failed))]" in lowered.text
+    run, out = emulate.load(lowered.text, "f"), np.zeros(3)
+    run(np.arange(4.0), np.array([3, -1, 0]), out)
+    assert out.tolist() == [3.0, 3.0, 0.0]
+    for outside in (4, -5):
+        with pytest.raises(IndexError, match="out of bounds: of x"):
+            run(np.arange(4.0), np.array([0, outside, 0]), out)
+    with pytest.raises(IndexError, match="x is empty"):
+        run(np.zeros(0), np.array([0, 0, 0]), out)
+
+
+def test_indices_that_are_proved_are_not_checked() -> None:
+    lowered = lower("""
+    def f(x, out):
+        for i in block.x(out.shape[0]):
+            out[i] = x[i]
+    """)
+    assert "inside" not in lowered.text
+    assert "failed" not in lowered.text
 
 
 def test_a_negative_constant_index_counts_from_the_end() -> None:
