@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +18,8 @@ from astile.schedule.schedule import Schedule
 from tests.differential import kernels, schedules
 
 #: Sizes around a tile, and around the photograph of the example.
-SIZES = ((1, 1), (7, 7), (15, 15), (16, 16), (17, 17), (225, 31))
-LARGE = ((223, 223), (224, 224))
+SMALL = ((1, 1), (7, 7), (15, 15), (16, 16), (17, 17))
+SIZES = (*SMALL, (223, 223), (224, 224), (225, 31))
 TILES = ((16, 16), (8, 32), (10, 3))
 
 
@@ -83,7 +88,7 @@ def test_python_is_bit_equal_to_the_plain_function(kernel, producers, tile):
 def test_cpu(kernel, producers, tile):
     schedule = scheduled(kernel, schedules.on_host, producers, tile)
     candidate = schedule.build("cpu")
-    for size in (*SIZES, *LARGE):
+    for size in SIZES:
         got, wanted = run(candidate, kernel, size)
         np.testing.assert_allclose(got, wanted, rtol=1e-6, atol=1e-6, err_msg=str(size))
 
@@ -96,15 +101,6 @@ def test_emulated_cuda(kernel, producers, tile):
     for size in SIZES:
         got, wanted = run(candidate, kernel, size)
         np.testing.assert_allclose(got, wanted, rtol=1e-6, atol=1e-6, err_msg=str(size))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("size", LARGE)
-def test_emulated_cuda_at_the_size_of_the_photograph(size):
-    schedule = scheduled(kernels.conv_add, schedules.on_blocks, ("conv",), (16, 16))
-    candidate = emulate.load(schedule.source("cuda"), "conv_add")
-    got, wanted = run(candidate, kernels.conv_add, size)
-    np.testing.assert_allclose(got, wanted, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("size", [(5, 7, 10), (8, 8, 8), (9, 17, 1), (1, 1, 1), (16, 3, 40)])
@@ -122,3 +118,19 @@ def test_matmul_staged_by_hand(size):
         got = np.full((m, n), np.nan, np.float32)
         candidate(a, b, got)
         np.testing.assert_allclose(got, wanted, rtol=1e-5)
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("numba_cuda") is None, reason="numba-cuda is not installed"
+)
+def test_numbas_simulator():
+    found = subprocess.run(
+        [sys.executable, "-m", "tests.differential.simulated"],
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 0, found.stderr
+    assert len(found.stdout.splitlines()) == len(KERNELS) * len(TILES) + 1
