@@ -62,8 +62,12 @@ class CheckReport:
 
     rows: tuple[Row, ...]
 
+    def cells(self) -> list[tuple[str, ...]]:
+        """The table as text, headings first."""
+        return [_HEADINGS, *(_printed(each) for each in self.rows)]
+
     def __str__(self) -> str:
-        cells = [_HEADINGS, *(_printed(each) for each in self.rows)]
+        cells = self.cells()
         widths = [max(len(row[column]) for row in cells) for column in range(len(_HEADINGS))]
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]
         lines.insert(1, "  ".join("-" * width for width in widths))

@@ -28,6 +28,8 @@ from astile.source import Span
 _NOT_HERE = (ImportError, RuntimeError, OSError)
 #: Threading layers of numba that several Python threads may enter at once.
 _SAFE_LAYERS = ("tbb", "omp")
+#: numba's layers in the order that it tries them in -> the module that each needs.
+_LAYERS = {"tbb": "tbbpool", "omp": "omppool", "workqueue": "workqueue"}
 #: numba aborts the process when two threads enter its third layer, `workqueue`, together.
 _ONE_AT_A_TIME = threading.RLock()
 #: Least similarity of a generated line to a statement of the program that it is taken for.
@@ -98,17 +100,39 @@ def require(target: str) -> None:
     reason = why_not(target)
     if reason is None:
         return
-    hints = ["pip install numba", "use target='python'"]
-    if target == "cuda":
-        hints = ["use target='emulate' to run the same text without a GPU"]
-        if not cuda_importable():
-            hints.insert(0, "pip install 'astile[cuda]'")
+    instead = "to run the same text without a GPU" if target == "cuda" else "to run it as it is"
+    other = "emulate" if target == "cuda" else "python"
     raise LoweringError(
         f"target {target!r} cannot run here",
         code="lowering-missing",
         notes=(reason,),
-        hints=hints,
+        hints=(*remedies(target), f"use target={other!r} {instead}"),
     )
+
+
+def remedies(target: str) -> list[str]:
+    """The commands that install what a target needs and is not here.
+
+    Args:
+        target: as for `why_not`.
+    """
+    if target == "cpu" and not numba_importable():
+        return ["pip install numba"]
+    if target == "cuda" and not cuda_importable():
+        return ["pip install 'astile[cuda]'", "pip install 'astile[cuda12]', for CUDA 12"]
+    return []
+
+
+def threading_layers() -> list[str]:
+    """The threading layers that numba could use here, the one it would choose first."""
+    if not numba_importable():
+        return []
+    found = []
+    for layer, module in _LAYERS.items():
+        with contextlib.suppress(ImportError, OSError):
+            importlib.import_module(f"numba.np.ufunc.{module}")
+            found.append(layer)
+    return found
 
 
 def _numba() -> Any:
@@ -236,10 +260,21 @@ def _is_numbas(error: Exception) -> bool:
     """Whether an error comes from numba's or numba.cuda's own classes.
 
     An ImportError is numba's too: for `np.dot` it wants SciPy. A compiled program imports nothing.
+    A NotImplementedError may be the user's own; it is numba's where a frame of numba raised it.
     """
+    if isinstance(error, NotImplementedError) and _is_raised_in_numba(error):
+        return True
     return isinstance(error, ImportError) or any(
         each.__module__.partition(".")[0] in ("numba", "numba_cuda") for each in type(error).__mro__
     )
+
+
+def _is_raised_in_numba(error: Exception) -> bool:
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    module = "" if last is None else str(last.tb_frame.f_globals.get("__name__", ""))
+    return module.partition(".")[0] in ("numba", "numba_cuda")
 
 
 def _retold(error: Exception, target: str, text: str, program: Program | None) -> LoweringError:

@@ -133,7 +133,7 @@ def _entry_of(module: types.ModuleType, entry: str) -> Callable[..., object]:
 def _stored(text: str, folder: Path, file_name: str) -> str | None:
     """Path of a file that holds `text`, or None (with a warning) where none can be kept."""
     content = text.encode("utf-8")
-    reason = _prepared(folder)
+    reason = why_not_used(folder)
     if reason is None:
         path = folder / file_name
         if _holds(path, content):
@@ -155,8 +155,12 @@ def _stored(text: str, folder: Path, file_name: str) -> str | None:
     return None
 
 
-def _prepared(folder: Path) -> str | None:
-    """Make the folder if need be; the reason why it is not to be used, or None."""
+def why_not_used(folder: Path) -> str | None:
+    """Make a cache folder if need be; the reason why it is not to be used, or None.
+
+    Args:
+        folder: of generated modules.
+    """
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):

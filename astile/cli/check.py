@@ -1,0 +1,60 @@
+"""``astile check``: every step and target against the plain function, on random arguments."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Sequence
+
+import click
+
+from astile.cli import options, schema
+from astile.cli.arguments import arguments_of
+from astile.cli.functions import kernel_of
+from astile.cli.output import print_json, print_table
+
+
+@click.command()
+@options.function
+@options.shapes
+@click.option(
+    "--value", "values", multiple=True, metavar="NAME=N", help="A number, as in --value n=100."
+)
+@click.option("--dtype", "dtypes", multiple=True, metavar="NAME=T", help="As in --dtype idx=int64.")
+@click.option("--seed", default=0, show_default=True, help="Of the random arrays.")
+@options.as_json
+def check(
+    function: str,
+    shapes: Sequence[str],
+    values: Sequence[str],
+    dtypes: Sequence[str],
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Run the plain function, every step and every target on copies of the same arguments.
+
+    Arrays without --shape get small odd sizes, as large as the accesses need; they hold random
+    float32 numbers between 0 and 1 without --dtype.
+    """
+    kernel = kernel_of(function)
+    made = arguments_of(
+        kernel,
+        options.read_shapes(shapes),
+        options.read_pairs(values, _number),
+        options.read_pairs(dtypes, str),
+        seed,
+    )
+    report = kernel.check(**made)
+    if as_json:
+        rows = [dataclasses.asdict(each) for each in report.rows]
+        print_json(schema.document("check", function=kernel.__name__, rows=rows))
+        return
+    headings, *cells = report.cells()
+    print_table(headings, cells)
+
+
+def _number(text: str) -> object:
+    value = ast.literal_eval(text)
+    if not isinstance(value, (bool, int, float, complex, str)):
+        raise ValueError(text)
+    return value

@@ -1,0 +1,73 @@
+"""``astile doctor``: which targets work here, and the commands that install what is missing."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from typing import Any
+
+import click
+
+from astile.cli import options, schema
+from astile.cli.output import print_json, print_table
+from astile.runtime import compile as compiling
+from astile.runtime import load
+
+_TARGETS = ("python", "cpu", "emulate", "cuda")
+_PACKAGES = ("astile", "numpy", "numba", "llvmlite", "islpy", "astor", "numba-cuda", "tbb")
+
+
+@click.command()
+@options.as_json
+def doctor(as_json: bool) -> None:
+    """Say which targets work here, and how to get the others."""
+    found = _found()
+    if as_json:
+        print_json(schema.document("doctor", **found))
+        return
+    targets = found["targets"].items()
+    rows = [(name, "-" if e["reason"] else "works", e["reason"] or "") for name, e in targets]
+    print_table(("target", "here", "why not"), rows)
+    for name, each in targets:
+        for remedy in each["remedies"]:
+            click.echo(f"  for {name}: {remedy}")
+    click.echo()
+    print_table(("package", "version"), [(k, v or "-") for k, v in found["versions"].items()])
+    click.echo()
+    cache = found["cache"]
+    click.echo(f"generated modules: {cache['reason'] or cache['folder']}")
+    click.echo(f"threads: {', '.join(found['threading_layers']) or 'none'}")
+    for note in found["notes"]:
+        click.echo(f"  {note}")
+
+
+def _found() -> dict[str, Any]:
+    layers = compiling.threading_layers()
+    folder = load.default_cache_dir()
+    return {
+        "targets": {
+            each: {"reason": compiling.why_not(each), "remedies": compiling.remedies(each)}
+            for each in _TARGETS
+        },
+        "versions": {"python": platform.python_version(), **{e: _version(e) for e in _PACKAGES}},
+        "cache": {"folder": str(folder), "reason": load.why_not_used(folder)},
+        "threading_layers": layers,
+        "notes": _notes(layers),
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _notes(layers: list[str]) -> list[str]:
+    """What is worth knowing of numba's threads."""
+    if not layers or layers[0] != "workqueue":
+        return []
+    return [
+        "kernels that run in parallel take turns when several threads call them: numba's layer "
+        "workqueue allows one at a time; `pip install tbb` brings one that allows more"
+    ]

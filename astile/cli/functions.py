@@ -1,0 +1,94 @@
+"""FILE:FUNCTION becomes a kernel: the file is imported, and the name looked up in it."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import traceback
+import types
+from pathlib import Path
+from typing import Any
+
+import click
+
+import astile
+from astile.diagnostics import did_you_mean
+from astile.errors import AstileError
+from astile.kernel import Kernel
+from astile.schedule.schedule import Schedule
+
+
+def kernel_of(named: str) -> Kernel[..., Any]:
+    """The kernel that is meant by ``FILE:FUNCTION``.
+
+    Args:
+        named: a path and, after the last colon, a name; ``FILE`` alone where it holds one kernel.
+
+    Raises:
+        click.UsageError: when there is no such file or name, or the file cannot be imported.
+        AstileError: from the decoration of a plain function.
+    """
+    path, name = _parts(named)
+    module = _imported(path)
+    found = vars(module)
+    if not name:
+        name = _only(named, found)
+    if name not in found:
+        hint = did_you_mean(name, [each for each, value in found.items() if _is_usable(value)])
+        raise click.UsageError(f"{path} defines no {name!r}" + (f"; {hint}" if hint else ""))
+    value = found[name]
+    if isinstance(value, Kernel):
+        return value
+    if isinstance(value, Schedule):
+        return value.build()
+    if not isinstance(value, types.FunctionType):
+        raise click.UsageError(f"{name} in {path} is of type {type(value).__name__}, no function")
+    made: Kernel[..., Any] = astile.tile(value)
+    return made
+
+
+def _parts(named: str) -> tuple[Path, str]:
+    before, colon, after = named.rpartition(":")
+    if not colon or "/" in after or "\\" in after or after.endswith(".py"):
+        before, after = named, ""
+    path = Path(before)
+    if not path.is_file():
+        raise click.UsageError(f"there is no file {before!r}; write FILE:FUNCTION")
+    return path, after
+
+
+def _is_usable(value: object) -> bool:
+    return isinstance(value, (Kernel, Schedule, types.FunctionType))
+
+
+def _only(named: str, found: dict[str, Any]) -> str:
+    kernels = [name for name, value in found.items() if isinstance(value, Kernel)]
+    if len(kernels) == 1:
+        return kernels[0]
+    known = ", ".join(name for name, value in found.items() if _is_usable(value)) or "nothing"
+    raise click.UsageError(f"write {named}:FUNCTION; the file defines {known}")
+
+
+def _imported(path: Path) -> types.ModuleType:
+    """The module of a file, as ``python FILE`` would find what it imports."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise click.UsageError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.resolve().parent))
+    sys.modules[path.stem] = module
+    try:
+        spec.loader.exec_module(module)
+    except AstileError:
+        raise
+    except Exception as error:
+        raise click.UsageError(f"{path} cannot be imported:\n{_told(error, path)}") from error
+    return module
+
+
+def _told(error: Exception, path: Path) -> str:
+    """A traceback from the user's file on, without frames of what imported it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    first = next((k for k, e in enumerate(frames) if Path(e.filename) == path), 0)
+    lines = [*traceback.format_list(frames[first:]), *traceback.format_exception_only(error)]
+    return "".join(lines).rstrip()

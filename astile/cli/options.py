@@ -1,0 +1,94 @@
+"""Arguments and options that several commands take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Value = TypeVar("Value")
+
+#: Targets that have a text.
+TEXTS = ("python", "cpu", "cuda")
+
+function = click.argument("function", metavar="FILE:FUNCTION")
+
+
+def _remember(ctx: click.Context, _: click.Parameter, value: bool) -> bool:
+    """Let the group know how to print errors."""
+    ctx.ensure_object(dict)
+    root = ctx.find_root()
+    root.obj = {**(root.obj or {}), "json": value}
+    return value
+
+
+as_json = click.option(
+    "--json", "as_json", is_flag=True, callback=_remember, is_eager=True, help="Print JSON."
+)
+
+
+shapes = click.option(
+    "--shape",
+    "shapes",
+    multiple=True,
+    metavar="NAME=N,M",
+    help="Shape of an array argument, as in --shape x=226,226.",
+)
+
+
+def read_pairs(given: Sequence[str], read: Callable[[str], Value]) -> dict[str, Value]:
+    """``NAME=VALUE`` options as a table.
+
+    Args:
+        given: what was written.
+        read: makes a value of its text.
+
+    Raises:
+        click.UsageError: for text of another form.
+    """
+    found = {}
+    for each in given:
+        name, equals, text = each.partition("=")
+        try:
+            found[name.strip()] = read(text.strip())
+        except (ValueError, SyntaxError):
+            equals = ""
+        if not equals or not name.strip():
+            raise click.UsageError(f"{each!r} is not of the form NAME=VALUE")
+    return found
+
+
+def read_shapes(given: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """``NAME=N,M`` options as a table.
+
+    Args:
+        given: what was written.
+
+    Raises:
+        click.UsageError: for text of another form.
+    """
+    return read_pairs(given, _shape)
+
+
+def _shape(text: str) -> tuple[int, ...]:
+    extents = tuple(int(each) for each in text.replace("x", ",").split(",") if each.strip())
+    if any(each < 0 for each in extents):
+        raise ValueError(text)
+    return extents
+
+
+def target(default: str) -> Callable[[Command], Command]:
+    """The option ``--target``.
+
+    Args:
+        default: of `TEXTS`.
+    """
+    return click.option(
+        "--target",
+        type=click.Choice(TEXTS),
+        default=default,
+        show_default=True,
+        help="Whose text.",
+    )

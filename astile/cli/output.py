@@ -1,0 +1,54 @@
+"""Printing: coloured on a terminal, plain where it is piped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.syntax import Syntax
+from rich.table import Table
+
+
+def print_source(text: str, language: str = "python") -> None:
+    """Print a text, highlighted on a terminal.
+
+    Args:
+        text: to be printed.
+        language: a name that Pygments knows.
+    """
+    console = Console()
+    if console.is_terminal:
+        console.print(Syntax(text.rstrip("\n"), language, background_color="default"))
+    else:
+        click.echo(text.rstrip("\n"))
+
+
+def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table; where it is piped, with columns set by spaces.
+
+    Args:
+        headings: of the columns.
+        rows: cells as text.
+    """
+    console = Console()
+    if console.is_terminal:
+        table = Table(*headings, show_edge=False, box=None, header_style="bold", pad_edge=False)
+        for row in rows:
+            table.add_row(*row)
+        console.print(table)
+        return
+    widths = [max(len(row[column]) for row in (headings, *rows)) for column in range(len(headings))]
+    for row in (headings, *rows):
+        click.echo("  ".join(map(str.ljust, row, widths)).rstrip())
+
+
+def print_json(value: dict[str, Any]) -> None:
+    """Print an object as JSON.
+
+    Args:
+        value: made by `astile.cli.schema`.
+    """
+    click.echo(json.dumps(value, indent=2))

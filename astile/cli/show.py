@@ -1,0 +1,59 @@
+"""``astile show``: the transformed source, whole or step by step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from astile.analysis.verdicts import Proved
+from astile.cli import options, schema
+from astile.cli.functions import kernel_of
+from astile.cli.output import print_json, print_source
+from astile.schedule.step import Step
+
+
+@click.command()
+@options.function
+@click.option("--steps", "form", flag_value="steps", help="The source after every step.")
+@click.option("--diff", "form", flag_value="diff", help="What every step changed.")
+@options.target("python")
+@options.as_json
+def show(function: str, form: str | None, target: str, as_json: bool) -> None:
+    """Print the transformed source of FILE:FUNCTION."""
+    kernel = kernel_of(function)
+    source = kernel.source(target)
+    if as_json:
+        steps = [_of_step(each) for each in kernel.steps]
+        name = kernel.__name__
+        print_json(
+            schema.document("show", function=name, target=target, source=source, steps=steps)
+        )
+        return
+    if form is None:
+        print_source(source)
+        return
+    for number, step in enumerate(kernel.steps, 1):
+        text = step.source if form == "steps" else step.diff
+        print_source(f"# step {number}: s.{step.call}\n# {_told(step.proof)}\n")
+        print_source(text, "python" if form == "steps" else "diff")
+        click.echo()
+
+
+def _told(proof: Proved | None) -> str:
+    if proof is None:
+        return "not proved: taken as unsafe"
+    sizes = ", ".join(proof.parameters)
+    return f"proved {proof.kind}{f', for all {sizes}' if sizes else ''}"
+
+
+def _of_step(step: Step) -> dict[str, Any]:
+    found = step.proof
+    proof = None
+    if found is not None:
+        proof = {
+            "kind": found.kind,
+            "parameters": list(found.parameters),
+            "milliseconds": found.seconds * 1e3,
+        }
+    return {"call": step.call, "source": step.source, "diff": step.diff, "proof": proof}

@@ -1,0 +1,169 @@
+"""The command line: what it prints, its exit codes, its JSON."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from astile.cli.main import main
+
+MODULE = '''
+import numpy as np
+from astile import Schedule, tile
+
+
+@tile(i=4, target="python")
+def double(x, out):
+    for i in range(len(x)):
+        out[i] = 2 * x[i + 1]
+
+
+def plain(x, out):
+    for i in range(len(out)):
+        out[i] = x[i + 1]
+
+
+def gather(x, idx, n, out):
+    for i in range(n):
+        out[i] = x[idx[i]]
+
+
+def refused(x):
+    for i in range(len(x)):
+        x[i] = [1, 2][i]
+
+
+scheduled = Schedule(plain)
+scheduled.split("i", [None, 8])
+number = 3
+'''
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "kernels.py"
+    path.write_text(MODULE, encoding="utf-8")
+    return path
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(each) for each in arguments])
+
+
+def test_show_prints_the_source(file):
+    found = run("show", file)  # the only kernel in it
+    assert found.exit_code == 0, found.output
+    assert "for i_0 in" in found.output
+    assert "range(4)" in found.output
+
+
+@pytest.mark.parametrize("target", ["python", "cpu", "cuda"])
+def test_show_prints_the_text_of_a_target(file, target):
+    found = run("show", f"{file}:double", "--target", target)
+    assert found.exit_code == 0, found.output
+    compile(found.output, "<shown>", "exec")
+    assert ("cuda.jit" in found.output) == (target == "cuda")
+
+
+def test_show_takes_a_plain_function_and_a_schedule(file):
+    assert "out[i" in run("show", f"{file}:plain").output
+    assert "range(8)" in run("show", f"{file}:scheduled").output
+
+
+def test_steps_and_diffs(file):
+    steps = run("show", f"{file}:scheduled", "--steps").output
+    assert "# step 1: s.split('i', factors=[None, 8])" in steps
+    assert "# proved equal, for all out.shape[0]" in steps
+    assert "+    for i_0 in" in run("show", f"{file}:scheduled", "--diff").output
+
+
+def test_show_as_json(file):
+    found = json.loads(run("show", f"{file}:scheduled", "--json").output)
+    assert (found["schema"], found["command"], found["function"]) == (1, "show", "plain")
+    [step] = found["steps"]
+    assert step["proof"]["kind"] == "equal"
+    assert step["source"] == found["source"]
+
+
+def test_check_sizes_arrays_as_the_accesses_need(file):
+    found = run("check", f"{file}:double", "--shape", "x=9", "--json")
+    assert found.exit_code == 1  # x[9] of nine elements is outside
+    assert json.loads(found.output)["error"]["type"] == "ArgumentError"
+    found = run("check", f"{file}:plain", "--shape", "out=9")
+    assert found.exit_code == 0, found.output
+    assert "bit-equal" in found.output
+
+
+def test_check_takes_numbers_and_dtypes(file):
+    options = ["--value", "n=6", "--dtype", "idx=int64", "--shape", "idx=6"]
+    found = run("check", f"{file}:gather", *options, "--json")
+    assert found.exit_code == 0, found.output
+    assert json.loads(found.output)["rows"][0]["compared"] == "reference"
+
+
+def test_emit_writes_a_module(file, tmp_path):
+    output = tmp_path / "made.py"
+    assert run("emit", f"{file}:double", "-o", output).exit_code == 0
+    assert "cuda.jit" in output.read_text(encoding="utf-8")
+
+
+def test_doctor_tells_of_all_targets():
+    found = json.loads(run("doctor", "--json").output)
+    assert set(found["targets"]) == {"python", "cpu", "emulate", "cuda"}
+    assert found["targets"]["python"]["reason"] is None
+    assert run("doctor").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("named", "told"),
+    [
+        ("kernels.py:doubel", "did you mean 'double'?"),
+        ("kernels.py:number", "is of type int, no function"),
+        ("nothing.py:double", "there is no file"),
+        ("broken.py:double", "ZeroDivisionError"),
+    ],
+)
+def test_a_wrong_name_exits_with_2(file, named, told):
+    (file.parent / "broken.py").write_text("x = 1 / 0\n", encoding="utf-8")
+    found = run("show", file.parent / named)
+    assert found.exit_code == 2
+    assert told in found.output
+    assert "importlib" not in found.output
+
+
+@pytest.mark.parametrize("option", ["x", "x=1,a", "=3", "y=3"])
+def test_a_wrong_shape_exits_with_2(file, option):
+    assert run("check", f"{file}:double", "--shape", option).exit_code == 2
+
+
+def test_an_error_of_astile_exits_with_1_and_is_told_without_frames(file):
+    found = run("show", f"{file}:refused")
+    assert found.exit_code == 1
+    assert "kernels.py:24:" in found.output
+    assert "Traceback" not in found.output
+    as_json = json.loads(run("show", f"{file}:refused", "--json").output)
+    assert as_json["error"]["type"] == "SourceError"
+    assert as_json["error"]["place"]["line"] == 24
+
+
+def test_help_loads_nothing_heavy():
+    program = (
+        "import sys; from astile.cli.main import main; main(['--help'], standalone_mode=False); "
+        "print([e for e in ('numba', 'islpy', 'numpy', 'rich', 'pygments') if e in sys.modules])"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert found.stdout.endswith("[]\n")
+    assert "doctor" in found.stdout
+
+
+def test_the_package_runs_as_a_program():
+    found = subprocess.run(
+        [sys.executable, "-m", "astile", "--version"], capture_output=True, text=True, check=True
+    )
+    assert found.stdout.startswith("astile ")
