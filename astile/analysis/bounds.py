@@ -18,6 +18,7 @@ from astile.analysis.accesses import NotModelled
 from astile.analysis.affine_sets import Quasi
 from astile.analysis.guarded import Guarded
 from astile.analysis.params import Names, readable
+from astile.analysis.radix import affine_form
 from astile.analysis.scene import Scene
 from astile.analysis.statements import Leaf
 from astile.ir import query
@@ -143,7 +144,7 @@ def unproved(program: Program) -> tuple[Unproved, ...]:
     Args:
         program: a program as written.
     """
-    return _survey(program)[1]
+    return _survey(affine_form(program))[1]
 
 
 def negative(program: Program) -> frozenset[tuple[str, int, str]]:

@@ -28,6 +28,7 @@ from astile.analysis.matching import Different, check_inside, match
 from astile.analysis.model import Model, extract
 from astile.analysis.params import extent_name, readable
 from astile.analysis.partials import merges_of, passed_on
+from astile.analysis.radix import affine_form, parted
 from astile.analysis.reach import Reach
 from astile.analysis.reductions import come_once, contributions, foreign_reads, updates_of
 from astile.analysis.unfold import unfolded
@@ -91,7 +92,7 @@ class Checker:
     def model(self) -> Model:
         """The model of the original."""
         if self._model is None:
-            self._model = extract(self.original, session=self.session)
+            self._model = extract(parted(self.original)[0], session=self.session)
         return self._model
 
     def flow(self) -> Flow:
@@ -138,7 +139,7 @@ class Checker:
         problem = _other_interface(self.original, new)
         if problem is not None:
             return Unknown(problem)
-        new = unfolded(new, [each.leaf.node for each in model.statements])
+        new = affine_form(unfolded(new, [each.leaf.node for each in model.statements]))
         other = extract(new, session=self.session, original=model)
         hints = hints_of(other, model)
         if hints.problem is not None:
@@ -259,6 +260,7 @@ class Checker:
                     return Unknown(
                         f"{text} may be any cell of {access.array}, so its order has to stay",
                         instance.span,
+                        access.array,
                     )
         return None
 

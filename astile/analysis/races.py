@@ -19,6 +19,7 @@ from astile.analysis.hardware import Kernel, Seat
 from astile.analysis.params import readable
 from astile.analysis.private import Astray, PrivateFlow
 from astile.analysis.race_text import RaceWitness
+from astile.analysis.radix import affine_form
 from astile.analysis.scene import Scene, Touch
 from astile.analysis.verdicts import Proved, Refuted, Unknown, Verdict
 from astile.ir import query
@@ -51,6 +52,7 @@ def check(
     """
     del exact
     started = time.thread_time()
+    program = affine_form(program, unrolls=False)
     scene: Scene | None = None
     try:
         scene = Scene(program, budget_seconds, session)

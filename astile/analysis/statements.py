@@ -16,6 +16,7 @@ from functools import cached_property
 from astile.analysis import affine_sets
 from astile.analysis.affine_sets import Quasi, Scope, at_least_zero, atom, const
 from astile.analysis.params import Names, first_scope, names_of, shape_of
+from astile.analysis.radix import parted
 from astile.ir import nodes, query
 from astile.ir.nodes import Origin
 from astile.ir.program import Program
@@ -121,15 +122,26 @@ def leaves(program: Program) -> tuple[Leaf, ...]:
 
 
 def with_origins(program: Program) -> Program:
-    """The same program, each leaf saying that it stands for itself."""
+    """The same program, each leaf saying that it stands for itself.
+
+    Where a loop is modelled as one over the digits of its variable, so are the iterations.
+    """
     new = program.cloned()
     for node in ast.walk(new.function):
         if isinstance(node, ast.expr) and nodes.origin(node) is not None:
             nodes.set_origin(node, None)  # inlined from another original
-    found = survey(new)
-    for leaf in found.leaves:
-        iteration = tuple(nodes.name(each) for each in leaf.variables)
-        nodes.set_origin(leaf.node, Origin(leaf.number, iteration))
+    every = list(query.statements(new.function))
+    for number, statement in enumerate(every):
+        nodes.set_origin(statement, Origin(number, ()))
+    modelled, digits = parted(new)
+    found = survey(modelled)
+    made = [(leaf, nodes.origin(leaf.node)) for leaf in found.leaves]
+    for statement in every:
+        nodes.set_origin(statement, None)
+    for leaf, held in made:
+        assert held is not None
+        iteration = tuple(nodes.substitute(nodes.name(e), digits) for e in leaf.variables)
+        nodes.set_origin(every[held.statement], Origin(leaf.number, iteration))
     return replace(new, integers=found.names.integers)
 
 
@@ -159,24 +171,6 @@ def survey(program: Program, original: Names | None = None) -> Survey:
     start = Place((), (), first_scope(program, names))
     walker.block(program.function.body, start, _Counter())
     return Survey(names, tuple(walker.leaves), walker.places, tuple(walker.levels))
-
-
-def leaves_early(body: Sequence[ast.stmt]) -> bool:
-    """Whether statements of a loop's body break, continue or return."""
-    for statement in body:
-        if isinstance(statement, (ast.Break, ast.Continue)):
-            return True
-        if isinstance(statement, ast.Return) or (
-            query.bodies(statement)
-            and any(isinstance(each, ast.Return) for each in query.preorder(statement))
-        ):
-            return True
-        if isinstance(statement, (ast.For, ast.While)):
-            if leaves_early(statement.orelse):
-                return True
-        elif any(leaves_early(each) for each in query.bodies(statement)):
-            return True
-    return False
 
 
 def is_nothing(statement: ast.stmt) -> bool:
@@ -308,7 +302,7 @@ class _Walker:
 def _range(loop: ast.For, scope: Scope, depth: int, position: int) -> Level | None:
     """The level of a loop whose body does not assign its variable."""
     header = query.header(loop)
-    if header is None or loop.orelse or leaves_early(loop.body):
+    if header is None or loop.orelse or query.leaves_early(loop.body):
         return None
     start, stop = affine_sets.quasi(header.start, scope), affine_sets.quasi(header.stop, scope)
     step = affine_sets.quasi(header.step, scope)

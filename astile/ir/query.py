@@ -329,3 +329,47 @@ def integer(expression: ast.expr) -> int | None:
 def only_statement(body: Sequence[ast.stmt]) -> ast.stmt | None:
     """The single statement of a body, or None."""
     return body[0] if len(body) == 1 else None
+
+
+def leaves_early(body: Sequence[ast.stmt]) -> bool:
+    """Whether statements of a loop's body break, continue or return."""
+    for statement in body:
+        if isinstance(statement, (ast.Break, ast.Continue)):
+            return True
+        if isinstance(statement, ast.Return) or (
+            bodies(statement) and any(isinstance(each, ast.Return) for each in preorder(statement))
+        ):
+            return True
+        if isinstance(statement, (ast.For, ast.While)):
+            if leaves_early(statement.orelse):
+                return True
+        elif any(leaves_early(each) for each in bodies(statement)):
+            return True
+    return False
+
+
+def read_outside_loops(body: Sequence[ast.stmt], variable: str) -> ast.Name | None:
+    """Where a variable is read outside of the loops over it, or None."""
+    for statement in body:
+        if isinstance(statement, ast.For) and variable in names_written(statement.target):
+            found = _load_of(statement.iter, variable)
+        elif bodies(statement):
+            inner = [read_outside_loops(each, variable) for each in bodies(statement)]
+            own = [_load_of(each, variable) for each in _expressions(statement)]
+            found = next((each for each in [*own, *inner] if each is not None), None)
+        else:
+            found = _load_of(statement, variable)
+        if found is not None:
+            return found
+    return None
+
+
+def _expressions(statement: ast.stmt) -> list[ast.expr]:
+    return [each for each in ast.iter_child_nodes(statement) if isinstance(each, ast.expr)]
+
+
+def _load_of(root: ast.AST, variable: str) -> ast.Name | None:
+    for child in ast.walk(root):
+        if isinstance(child, ast.Name) and child.id == variable and isinstance(child.ctx, ast.Load):
+            return child
+    return None

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from astile.analysis.statements import leaves_early
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
@@ -73,7 +72,7 @@ class Editor:
                 span=self.span(loop),
                 hints=["write it as `for i in range(...)`"],
             )
-        if loop.orelse or leaves_early(loop.body):
+        if loop.orelse or query.leaves_early(loop.body):
             word = "has an else" if loop.orelse else "may be left early"
             raise ScheduleError(
                 f"{named(loop)} {word}, so its iterations must stay together",
@@ -263,7 +262,7 @@ def check_replaceable(edit: Editor, loop: ast.For, header: Header) -> None:
             base = query.base_name(access)
             if isinstance(access.ctx, ast.Store) and base in bounds and _is_data(header, base):
                 raise _changed_bounds(edit, variable, str(base), access)
-    outside = _read_outside(edit.function.body, variable)
+    outside = query.read_outside_loops(edit.function.body, variable)
     if outside is not None:
         raise ScheduleError(
             f"{variable} is read outside of the loops over it, where it holds their last value",
@@ -285,29 +284,3 @@ def _changed_bounds(edit: Editor, variable: str, name: str, node: ast.AST) -> Sc
         span=edit.span(node),
         hints=["put the bounds into names of their own before the loop"],
     )
-
-
-def _read_outside(body: Sequence[ast.stmt], variable: str) -> ast.Name | None:
-    for statement in body:
-        if isinstance(statement, ast.For) and variable in query.names_written(statement.target):
-            found = _name_in(statement.iter, variable)
-        elif query.bodies(statement):
-            inner = [_read_outside(each, variable) for each in query.bodies(statement)]
-            own = [_name_in(each, variable) for each in _expressions(statement)]
-            found = next((each for each in [*own, *inner] if each is not None), None)
-        else:
-            found = _name_in(statement, variable)
-        if found is not None:
-            return found
-    return None
-
-
-def _expressions(statement: ast.stmt) -> list[ast.expr]:
-    return [each for each in ast.iter_child_nodes(statement) if isinstance(each, ast.expr)]
-
-
-def _name_in(root: ast.AST, variable: str) -> ast.Name | None:
-    for child in ast.walk(root):
-        if isinstance(child, ast.Name) and child.id == variable and isinstance(child.ctx, ast.Load):
-            return child
-    return None

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from astile.analysis import affine, intervals
 from astile.analysis.affine import Affine
 from astile.analysis.context import Contexts
+from astile.analysis.integers import integers_of, is_integer
 from astile.analysis.intervals import Range
-from astile.analysis.params import Names, names_of
 from astile.analysis.statements import stores
 from astile.ir import nodes, query
 from astile.ir.program import Program
@@ -35,87 +35,12 @@ def simplify(program: Program) -> Program:
         program: the program; it is not changed.
     """
     new = program.cloned()
-    walker = _Walker(_integers(new), stores(new.function))
+    walker = _Walker(integers_of(new), stores(new.function))
     new.function.body = walker.block(new.function.body, [])
     if walker.guards:
         dropper = _Guards(new, walker.guards)
         new.function.body = dropper.block(new.function.body)
     return new
-
-
-def _integers(program: Program) -> set[str]:
-    """Names that hold integers of Python wherever they are read."""
-    names: Names = names_of(program)
-    counts = {
-        header.variable
-        for each in query.loops(program.function)
-        if (header := query.header(each)) is not None
-    }
-    constants = {k for k, v in program.constants.items() if type(v) is int}
-    assigned = _assigned(program.function)
-    known = {each for each in names.integers | constants if each not in assigned}
-    known |= {each for each in counts if None not in assigned[each]}
-    while True:
-        more = {
-            name
-            for name, values in assigned.items()
-            if name not in known
-            and name not in names.arguments
-            and all(value is not None and _is_integer(value, known) for value in values)
-        }
-        if not more:
-            return known
-        known |= more
-
-
-def _assigned(function: ast.FunctionDef) -> dict[str, list[ast.expr | None]]:
-    """What names are set to; None stands for what is not known to be an integer.
-
-    A counted loop adds a number to the list of its variable.
-    """
-    found: dict[str, list[ast.expr | None]] = {}
-    every = query.preorder(function)
-    for node in every:
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                found.setdefault(name, []).append(value)
-            case ast.Assign(
-                targets=[ast.Tuple(elts=elements)], value=ast.Attribute(attr="shape")
-            ) if all(isinstance(each, ast.Name) for each in elements):
-                for each in elements:
-                    assert isinstance(each, ast.Name)
-                    found.setdefault(each.id, []).append(nodes.const(0))
-            case ast.For() if (header := query.header(node)) is not None:
-                found.setdefault(header.variable, []).append(nodes.const(0))
-    stores: dict[str, int] = {}
-    for node in every:
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            stores[node.id] = stores.get(node.id, 0) + 1
-    for name, count in stores.items():  # += and whatever else binds names
-        held = found.setdefault(name, [])
-        held += [None] * (count - len(held))
-    return found
-
-
-def _is_integer(expression: ast.expr, known: set[str]) -> bool:
-    """Whether an expression is made of Python's integers and sizes by integer arithmetic."""
-    match expression:
-        case ast.Constant(value=value):
-            return type(value) is int
-        case ast.Name(id=name):
-            return name in known
-        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
-            return _is_integer(operand, known)
-        case ast.BinOp(left=left, op=op, right=right):
-            exact = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
-            return isinstance(op, exact) and all(_is_integer(e, known) for e in (left, right))
-        case ast.Call(func=ast.Name(id="min" | "max"), args=arguments, keywords=[]):
-            return len(arguments) > 1 and all(_is_integer(e, known) for e in arguments)
-        case ast.Call(func=ast.Name(id="len")):
-            return True
-        case ast.Subscript(value=ast.Attribute(value=ast.Name(), attr="shape")):
-            return query.integer(expression.slice) is not None
-    return False
 
 
 class _Walker:
@@ -196,7 +121,7 @@ class _Indices(ast.NodeTransformer):
         """The normal form of an integer expression, where it is one and that reads better."""
         if isinstance(expression, (ast.Name, ast.Constant)):
             return expression
-        if not _is_integer(expression, self.integers):
+        if not is_integer(expression, self.integers):
             return expression
         normal = _with_ranges(affine.of(expression), self.ranges).expression()
         return normal if affine.cost(normal) < affine.cost(expression) else expression
@@ -223,9 +148,9 @@ class _Indices(ast.NodeTransformer):
         return test
 
     def _balanced(self, test: ast.Compare) -> ast.Compare:
-        """Both sides less the constant of the longer one, where that is shorter."""
+        """Both sides less what they share and the constant of the longer one, where shorter."""
         left, right = test.left, test.comparators[0]
-        if not _is_integer(left, self.integers) or not _is_integer(right, self.integers):
+        if not is_integer(left, self.integers) or not is_integer(right, self.integers):
             return test
         one, other = affine.of(left), affine.of(right)
         gap = other.constant - one.constant
@@ -233,7 +158,8 @@ class _Indices(ast.NodeTransformer):
         if operator is not type(test.ops[0]):  # i < j + 1
             one, other = one - one.constant, other - other.constant
         constant = one.constant if len(one.terms) >= len(other.terms) else other.constant
-        moved = (one - constant).expression(), (other - constant).expression()
+        common = _common(one, other) + constant
+        moved = (one - common).expression(), (other - common).expression()
         if sum(map(affine.cost, moved)) < affine.cost(left) + affine.cost(right):
             return nodes.compare(moved[0], operator, moved[1])
         return test
@@ -248,7 +174,7 @@ class _Indices(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         """Integers that are used as values."""
-        if query.names(node) and _is_integer(node, self.integers):
+        if query.names(node) and is_integer(node, self.integers):
             shorter = self.integer(node)
             nodes.set_origin(shorter, nodes.origin(node))
             return shorter
@@ -261,6 +187,16 @@ class _Indices(ast.NodeTransformer):
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         return node  # its parameters may hide loop variables
+
+
+def _common(one: Affine, other: Affine) -> Affine:
+    """The terms that two sums share."""
+    shared = {}
+    for key, (coefficient, term) in one.terms.items():
+        there = other.terms[key][0] if key in other.terms else 0
+        if coefficient * there > 0:
+            shared[key] = (min(coefficient, there, key=abs), term)
+    return Affine(shared)
 
 
 def _with_ranges(form: Affine, ranges: list[Range]) -> Affine:
