@@ -102,6 +102,14 @@ def copy_place(source: ast.AST, target: Node) -> Node:
     return target
 
 
+def blank(node: Node) -> Node:
+    """A node of the same class without fields, for one that fills all of them.
+
+    Called without its fields, the class itself warns from Python 3.13 on.
+    """
+    return type(node).__new__(type(node))
+
+
 # --- cloning and substitution -------------------------------------------------------------------
 
 

@@ -42,7 +42,7 @@ def _shallow(statement: ast.stmt, writer: IndexWriter) -> ast.stmt:
             _body(statement.body, then),
             _body(statement.orelse, writer),
         )
-    made = type(statement)()
+    made = nodes.blank(statement)
     for name, value in ast.iter_fields(statement):
         if isinstance(value, ast.expr):
             setattr(made, name, writer.value(value))

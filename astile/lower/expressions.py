@@ -55,7 +55,7 @@ class Expressions(Operators):
         return made
 
     def _with_fixed_parts(self, value: ast.expr) -> ast.expr:
-        made = nodes.copy_place(value, type(value)())
+        made = nodes.copy_place(value, nodes.blank(value))
         for name, field in ast.iter_fields(value):
             if isinstance(field, ast.expr):
                 setattr(made, name, self.fixed(field))
