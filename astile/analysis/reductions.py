@@ -152,7 +152,11 @@ def _is_same(target: ast.expr, read: ast.expr) -> bool:
 def _update(
     statement: Statement, family: str, target: ast.expr, own: list[ast.expr]
 ) -> Update | None:
-    """An update, when its cell is known and it is the only one written."""
+    """An update, when its cell is the only one written.
+
+    A cell that is not known is the same one in both places, since its indices are spelled alike.
+    Each cell that it may be counts as updated: by nothing, where it is not that cell.
+    """
     slots = statement.accesses.slots
     written = [slot for slot in slots.get(id(target), ()) if slot[0] == "w"]
     read = [slot for each in own for slot in slots.get(id(each), ()) if slot[0] == "r"]
@@ -161,7 +165,7 @@ def _update(
     if len(written) != 1 or len(read) != 1 or len(statement.writes) != 1:
         return None
     write = by_slot.get(plain.get(written[0], ""))
-    if write is None or not write.is_exact or by_slot[read[0]].indices != write.indices:
+    if write is None or by_slot[read[0]].indices != write.indices:
         return None
     kept = [slot for slot in by_slot if slot == "o" + write.slot[1:]]
     return Update(statement, family, write.array, (*read, *kept), write.slot)
