@@ -54,7 +54,11 @@ def index_counts(function: ast.FunctionDef) -> dict[str, int]:
 
 
 def _rows(function: ast.FunctionDef) -> Iterator[tuple[str, str, int]]:
-    """``row = A[i, :]``, ``B = A.T``, ``for row in A``: a name, the array, and indices given."""
+    """``row = A[i, :]``, ``B = A.T``, ``B = A.copy()``, ``for row in A``.
+
+    Yields:
+        A name, the array, and the number of indices given.
+    """
     for node in ast.walk(function):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript() as value):
@@ -67,9 +71,24 @@ def _rows(function: ast.FunctionDef) -> Iterator[tuple[str, str, int]]:
                 value=ast.Attribute(value=ast.Name(id=array), attr="T"),
             ):
                 yield name, array, 0
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
+                copied = _copied(call)
+                if copied is not None:
+                    yield name, copied, 0
             case ast.For(target=target, iter=iterable):
                 for name, array in elements(target, iterable):
                     yield name, array, 1
+
+
+def _copied(call: ast.Call) -> str | None:
+    """``A`` for ``A.copy()``, ``np.copy(A)`` and ``np.zeros_like(A)``."""
+    match call:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=array), attr="copy"), args=[]):
+            return array
+        case ast.Call(args=[ast.Name(id=array), *_]):
+            word = (query.dotted(call.func) or "").rpartition(".")[2]
+            return array if word == "copy" or word.endswith("_like") else None
+    return None
 
 
 def elements(target: ast.expr, iterable: ast.expr) -> Iterator[tuple[str, str]]:

@@ -10,6 +10,7 @@ import ast
 import builtins
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -109,15 +110,52 @@ class _Resolver(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self._called.add(id(node.func))
-        if len(node.args) > 1 and values.fills_argument(self._member_value(node), len(node.args)):
+        if len(node.args) > 1 and values.fills_argument(self._outside(node.func), len(node.args)):
             message = f"{query.dotted(node.func)} stores into its last argument"
             hint = "store its value: `B[:] = np.sqrt(A)` in place of `np.sqrt(A, B)`"
             raise self._error("hidden-store", message, node, [hint])
+        match node:
+            case ast.Call(func=ast.Name(id="len"), args=[outside], keywords=[]):
+                found = self._tuple(outside)
+                if found is not None:
+                    return nodes.copy_place(node, nodes.const(len(found)))
         return self.generic_visit(node)
 
-    def _member_value(self, call: ast.Call) -> object:
-        """What is called, where it is a name or a member of a module; else None."""
-        root, *attributes = (query.dotted(call.func) or "").split(".")
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        """``WEIGHTS[1]`` of a tuple outside: an element of it is a constant as others are."""
+        found, index = self._tuple(node.value), query.integer(node.slice)
+        if found is None or index is None or not -len(found) <= index < len(found):
+            return self.generic_visit(node)
+        return self._element(node, node.value, found, index % len(found))
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        """``a, b = PAIR`` of a tuple outside."""
+        found = self._tuple(node.value)
+        match node.targets:
+            case [ast.Tuple(elts=targets)] if found is not None and len(targets) == len(found):
+                every = range(len(found))
+                parts = [self._element(node.value, node.value, found, each) for each in every]
+                node.value = nodes.copy_place(node.value, nodes.tuple_of(parts))
+                return node
+        return self.generic_visit(node)
+
+    def _tuple(self, node: ast.expr) -> tuple[Any, ...] | None:
+        """The tuple outside the function that a name or a member of a module holds."""
+        value = self._outside(node)
+        return value if type(value) is tuple else None
+
+    def _element(
+        self, node: ast.expr, whole: ast.expr, found: tuple[Any, ...], index: int
+    ) -> ast.expr:
+        path = f"{query.dotted(whole)}[{index}]"
+        if path not in self._names_of_paths:
+            last = (query.dotted(whole) or "").rpartition(".")[2]
+            self._names_of_paths[path] = _fresh(f"{last}_{index}", self._taken)
+        return self._named(node, self._names_of_paths[path], found[index])
+
+    def _outside(self, node: ast.expr) -> object:
+        """What a name from outside, or a member of a module, holds; else None."""
+        root, *attributes = (query.dotted(node) or "").split(".")
         if root in self._local:
             return None
         value = self._captured.closure.get(root, self._captured.module.get(root))

@@ -293,7 +293,8 @@ def outside_list(A):
 
 
 def outside_tuple(A):
-    A[0] = PAIR[0]
+    for i in range(2):
+        A[i] = PAIR[i]
 
 
 def outside_none(A):
@@ -353,6 +354,19 @@ def test_values_that_must_be_arguments(function, says, hint):
     assert error.code == "outside-value"
     assert f"{says} from outside the kernel" in str(error)
     assert hint in str(error)
+
+
+def elements_of_a_tuple(A):
+    first, second = PAIR
+    A[0] = PAIR[0] + len(PAIR)
+    A[1] = PAIR[-1] * first + second
+
+
+def test_elements_of_a_tuple_outside_are_constants():
+    program = build(elements_of_a_tuple)
+    assert program.constants == {"PAIR_0": 1, "PAIR_1": 2}
+    assert "A[0] = PAIR_0 + 2" in module_text(program)
+    assert "A[1] = PAIR_1 * first + second" in module_text(program)
 
 
 def test_functions_of_other_packages():

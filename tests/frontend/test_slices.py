@@ -89,6 +89,11 @@ BECOMES = {
         "m = A.shape[0]\nC = np.zeros(m)\nC[:] = A[:]",
         "m = A.shape[0]\nC = np.zeros(m)\nfor i in range(m):\n    C[i] = A[i]",
     ),
+    "copy, of an array that is not indexed": (
+        "m = A.shape[0]\nC = A.copy()\nfor k in range(m):\n    C[k, k:] /= 2.0",
+        "m = A.shape[0]\nC = A.copy()\nfor k in range(m):\n    for i in range(k, A.shape[1]):\n"
+        "        C[k, i] /= 2.0",
+    ),
     "indirect row": (
         "for k in range(B.shape[0]):\n    A[B[k], :] = 0",
         "for k in range(B.shape[0]):\n    value = B[k]\n    for i in range(A.shape[1]):\n"
