@@ -138,7 +138,9 @@ def _reduction(edit: Editor, stage: Stage, node: ast.For) -> _Reduction:
     updates = [
         (each.leaf.node, update)
         for each in model.statements
-        if id(each.leaf.node) in leaves and (update := update_of(each)) is not None
+        if id(each.leaf.node) in leaves
+        and (update := update_of(each)) is not None
+        and all(access.is_exact for access in each.writes)
     ]
     again = [
         access
