@@ -240,10 +240,11 @@ def timed(times: Map, name: str, extra: int, phase: int) -> UnionMap:
     return UnionMap.from_map(fixed.set_tuple_name(dim_type.in_, name))
 
 
-def limited(values: Set, parameters: Iterable[str], limit: int) -> Set:
-    """The part of a set for parameters between 0 and `limit`."""
+def limited(values: Set, parameters: Iterable[str], limit: int | None) -> Set:
+    """The part of a set for parameters between 0 and `limit`, which None leaves open."""
     names = list(parameters)
-    known = " and ".join(f"0 <= {name} <= {limit}" for name in names) or "true"
+    below = "" if limit is None else f" <= {limit}"
+    known = " and ".join(f"0 <= {name}{below}" for name in names) or "true"
     bounds = Set.read_from_str(values.get_ctx(), f"[{', '.join(names)}] -> {{ : {known} }}")
     return values.intersect_params(bounds)
 

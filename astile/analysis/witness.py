@@ -16,8 +16,8 @@ from astile.analysis.statements import Level
 from astile.analysis.verdicts import ConflictKind, Instance, Witness
 from astile.ir import nodes, query
 
-#: The sizes that are tried for a witness, smallest first.
-_LIMITS = (1, 2, 3, 4, 6, 9, 17, 33, 70, 200)
+#: The sizes that are tried for a witness, smallest first; None is any size.
+_LIMITS = (1, 2, 3, 4, 6, 9, 17, 33, 70, 200, None)
 _NAME = re.compile(r"^([ST])(\d+)(.*)$")
 
 
@@ -71,6 +71,7 @@ class Explorer:
         there = self._image(self.hints.reads, read)
         if there is None:
             return None
+        self.array = self._cell(there)[0] or None
         wanted = self._preimage(self.flow.values, there)
         got = self._preimage(values, read)
         return self._classify(read, there, wanted, got)
@@ -176,7 +177,6 @@ class Explorer:
         assert wanted is not None
         runs = self._new_times(wanted)
         where = f"{array}[{', '.join(map(str, cell))}]" if cell else array
-        self.array = array or None
         if not runs and source is not None and self._is_hidden(source.number):
             self.reason = f"what writes {where} stands in a condition or loop that is not modelled"
             return None

@@ -113,8 +113,18 @@ def _check(edit: Editor, one: ast.For, other: ast.For) -> None:
             "the loops do not step through the same values",
             code="schedule.bad-bounds",
             span=edit.span(other),
+            notes=_shared(one, other),
             hints=["`split` or `shift` one of them so that start and step agree"],
         )
+
+
+def _shared(one: ast.For, other: ast.For) -> list[str]:
+    """Why the order of two loops may matter."""
+    written = [{*query.names_written(each), *query.written_arrays(each)} for each in (one, other)]
+    shared = (written[0] & query.names(other)) | (written[1] & query.names(one))
+    for target in (each.target for loop in (one, other) for each in query.loops(loop)):
+        shared -= query.names(target)
+    return [f"both use {', '.join(sorted(shared))}, which one of them writes"] if shared else []
 
 
 def _union(edit: Editor, loop: ast.For, one: Header, other: Header) -> tuple[Affine, Affine]:
