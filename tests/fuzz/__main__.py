@@ -22,6 +22,7 @@ def main() -> int:
     parser.add_argument(
         "--emulate", type=float, default=0.1, help="share of programs whose CUDA text is emulated"
     )
+    parser.add_argument("--most", type=int, default=6, help="steps of one program, at most")
     parser.add_argument("--careful", action="store_true", help="print refusals that look needless")
     options = parser.parse_args()
     total, hours = watch(options)

@@ -80,13 +80,20 @@ class Tally:
             kept.append("\n".join([text.strip(), *calls, f"{each.call}: {each.message} {where}"]))
 
 
-def one(seed: str, tally: Tally, *, emulated: float) -> Failure | None:
-    """Draw and check the program and schedule of one seed."""
+def one(seed: str, tally: Tally, *, emulated: float, most: int = 6) -> Failure | None:
+    """Draw and check the program and schedule of one seed.
+
+    Args:
+        seed: where they are drawn from.
+        tally: where they are counted.
+        emulated: share of programs whose CUDA text is emulated.
+        most: how many steps at most.
+    """
     chance = random.Random(seed)
     source = programs.draw(chance)
     exact, emulate = chance.random() < 0.15, chance.random() < emulated
     try:
-        taken, failure = explore(source, chance, exact=exact, emulated=emulate)
+        taken, failure = explore(source, chance, exact=exact, emulated=emulate, most=most)
     except Unused:
         tally.counts["programs not used"] += 1
         return None
@@ -95,11 +102,13 @@ def one(seed: str, tally: Tally, *, emulated: float) -> Failure | None:
         tally.counts[f"not read: {error.code}"] += 1
         return None
     tally.counts["programs"] += 1
+    tally.counts["programs, exact"] += exact
+    tally.counts["programs, emulated where they are kernels"] += emulate
     tally.take(taken, source.text)
     return failure
 
 
-def work(number: int, seed: int, until: float, emulated: float, results: Any) -> None:
+def work(number: int, seed: int, until: float, emulated: float, most: int, results: Any) -> None:
     """Check programs until the time is over, and send counts every few seconds."""
     tally, shrunk, sent = Tally(), Counter[str](), time.monotonic()
     used = time.process_time()
@@ -110,7 +119,7 @@ def work(number: int, seed: int, until: float, emulated: float, results: Any) ->
         if step % 8 == 1:
             results.put(("at", number, name))
         try:
-            failure = one(name, tally, emulated=emulated)
+            failure = one(name, tally, emulated=emulated, most=most)
         except Exception:
             tally.counts["faults of the fuzzer"] += 1
             results.put(("text", number, f"seed {name}\n{traceback.format_exc()}"))
@@ -144,7 +153,7 @@ def watch(options: argparse.Namespace) -> tuple[Tally, float]:
     heard: dict[int, tuple[float, str]] = {}
 
     def start(number: int) -> None:
-        arguments = (number, seeds[number], until, options.emulate, results)
+        arguments = (number, seeds[number], until, options.emulate, options.most, results)
         alive[number] = context.Process(target=work, args=arguments, daemon=True)
         alive[number].start()
         heard[number] = (time.monotonic(), "the start")

@@ -130,7 +130,7 @@ class Session:
         source: the program.
         exact: whether reassociation is refused.
         emulated: whether CUDA text is emulated where there is one.
-        reparsed: whether the printed text is read again.
+        reparsed: whether the printed text of every step is read again, see `read_again`.
         advised: whether messages of refusals are read to the end.
 
     Raises:
@@ -227,7 +227,7 @@ class Session:
             for seed in (None, 1, 2):
                 self._check_values(text, Memory(order=_ordered(seed)), "order")
         if self.reparsed:
-            self._check_text(text)
+            self.read_again()
         if self.emulated and kinds & {"block", "thread"}:
             self._check_emulated()
 
@@ -270,7 +270,13 @@ class Session:
             name, cell = min(new)
             raise Wrong("outside", f"{where}: index {list(cell)} of {name}")
 
-    def _check_text(self, text: str) -> None:
+    def read_again(self) -> None:
+        """Check that the text of the program is read again, and as the same program.
+
+        Raises:
+            Wrong: when it is not.
+        """
+        text = self.schedule.source()
         try:
             again = build_from_source(text, "f")
         except AstileError as error:
@@ -426,17 +432,27 @@ def explore(
         Unused: for a program that is not worth a schedule.
         SourceError: for a program that astile does not read.
     """
-    session = Session(source, exact, emulated, advised=chance.random() < 0.05)
+    advised = chance.random() < 0.05
+    # what the last step prints is read again: to do so after each would take a third of the time
+    session = Session(source, exact, emulated, reparsed=False, advised=advised)
     calls = schedules.draw(session.schedule, chance, most)
     made: tuple[Loop, ...] | None = None
-    while True:
-        try:
-            call = next(calls) if made is None else calls.send(made)
-        except StopIteration:
-            return session.taken, None
-        try:
+    call = None
+    try:
+        while True:
+            try:
+                call = next(calls) if made is None else calls.send(made)
+            except StopIteration:
+                break
             made = session.take(call).loops
-        except Wrong as wrong:
-            accepted = tuple(e.call for e in session.taken if e.outcome == "accepted")
-            case = Case(source, (*accepted, call), exact)
-            return session.taken, Failure(wrong.kind, wrong.message, case)
+        session.read_again()
+    except Wrong as wrong:
+        accepted = tuple(e.call for e in session.taken if e.outcome == "accepted")
+        case = Case(source, accepted, exact)
+        if wrong.kind in ("reparse", "unstable"):
+            found = check(case, emulated=False)  # which of the steps it was
+            return session.taken, found or Failure(wrong.kind, wrong.message, case)
+        assert call is not None
+        case = replace(case, calls=(*accepted, call))
+        return session.taken, Failure(wrong.kind, wrong.message, case)
+    return session.taken, None

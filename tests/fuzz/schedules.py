@@ -314,6 +314,69 @@ def _specialize(schedule: Schedule, chance: random.Random) -> Call | None:
 _TESTS = ("> 1", "== 0", "< 3", "% 2 == 0", ">= 4")
 
 
+def _kept(primitive: str) -> Callable[[Schedule, random.Random], Call | None]:
+    """A call about where an array lives: mostly about a loop that holds the stage of an own one."""
+
+    def call(schedule: Schedule, chance: random.Random) -> Call | None:
+        stages, loops, own = schedule.stages(), schedule.loops(), _own_arrays(schedule)
+        pairs = [(each, loop) for loop in loops for each in loop.stages if each.array in own]
+        if not pairs or chance.random() < 0.1:
+            pairs = [(each, loop) for each in stages for loop in loops]
+        if not pairs:
+            return None
+        stage, loop = chance.choice(pairs)
+        return Call(primitive, (stage.name, loop.name), {})
+
+    return call
+
+
+#: Number of axes -> maps of indices; the last ones send two cells to one place.
+_LAYOUTS = {
+    1: ("i + 2", "(i // 4, i % 4)", "(i % 2, i // 2)", "2 * i", "i // 2"),
+    2: (
+        "(j, i)",
+        "(i // 4, j, i % 4)",
+        "(j // 3, i // 2, i % 2, j % 3)",
+        "(i + j, j)",
+        "(i, j // 2)",
+    ),
+}
+
+
+def _ranks(schedule: Schedule) -> dict[str, int]:
+    """The own arrays with their numbers of axes."""
+    own = _own_arrays(schedule)
+    return {
+        name: len(query.indices(each))
+        for each in query.accesses(schedule.program.function)
+        if (name := query.base_name(each)) in own and name is not None
+    }
+
+
+def _transform_layout(schedule: Schedule, chance: random.Random) -> Call | None:
+    ranks = {name: rank for name, rank in _ranks(schedule).items() if rank in _LAYOUTS}
+    if not ranks:
+        return None
+    array = chance.choice(sorted(ranks))
+    names = ", ".join("ij"[: ranks[array]])
+    index_map = f"lambda {names}: {chance.choice(_LAYOUTS[ranks[array]])}"
+    return Call("transform_layout", (array, index_map), {})
+
+
+def _storage_align(schedule: Schedule, chance: random.Random) -> Call | None:
+    ranks = _ranks(schedule)
+    if not ranks:
+        return None
+    array = chance.choice(sorted(ranks))
+    axis = chance.choice(range(ranks[array]))
+    return Call("storage_align", (array, axis, chance.choice([2, 4, 8]), chance.choice([0, 1])), {})
+
+
+def _double_buffer(schedule: Schedule, chance: random.Random) -> Call | None:
+    arrays = _own_arrays(schedule)
+    return Call("double_buffer", (chance.choice(arrays),), {}) if arrays else None
+
+
 def _of_stage(primitive: str) -> Callable[[Schedule, random.Random], Call | None]:
     def call(schedule: Schedule, chance: random.Random) -> Call | None:
         stages, own = list(schedule.stages()), _own_arrays(schedule)
@@ -398,6 +461,11 @@ _CALLS: dict[str, Callable[[Schedule, random.Random], Call | None]] = {
     "decompose_reduction": _reduction("decompose_reduction"),
     "rfactor": _reduction("rfactor"),
     "annotate": _annotate,
+    "store_at": _kept("store_at"),
+    "rolling_buffer": _kept("rolling_buffer"),
+    "transform_layout": _transform_layout,
+    "storage_align": _storage_align,
+    "double_buffer": _double_buffer,
     "compute_at": _at("compute_at"),
     "reverse_compute_at": _at("reverse_compute_at"),
     "set_scope": _set_scope,
@@ -458,7 +526,16 @@ def _stage_in_tile(schedule: Schedule, chance: random.Random) -> Recipe:
     if made and chance.random() < 0.15:
         yield Call("compute_root", (stage.name,), {})
     elif stage.array in _own_arrays(schedule):
+        if made and chance.random() < 0.3:
+            names = [e.name for e in schedule.stages() if e.array == stage.array]
+            yield Call("rolling_buffer", (chance.choice(names or [stage.name]), home.name), {})
+            return
         yield Call("set_scope", (stage.array, chance.choice(["shared", "local"])), {})
+        draw = chance.random()
+        if draw < 0.15:
+            yield Call("store_at", (stage.array, chance.choice(schedule.loops()).name), {})
+        elif draw < 0.3:
+            yield Call("double_buffer", (stage.array,), {})
 
 
 def _kernel(schedule: Schedule, chance: random.Random) -> Recipe:

@@ -7,6 +7,7 @@ choices, so that what fails is made small and runs again the same.
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,10 +17,16 @@ from astile.analysis.equivalence import Checker
 from astile.analysis.verdicts import Proved
 from astile.errors import AstileError
 from astile.schedule.trace import Call
-from tests.fuzz import programs
+from tests.fuzz import programs, schedules
 from tests.fuzz.oracle import Case, Unused, check, explore
 from tests.fuzz.programs import Source
 from tests.fuzz.shrink import as_test, shrink
+from tests.support.package import ROOT
+
+#: Names of the primitives that the documentation lists.
+ROWS = re.findall(
+    r"^\| `(\w+)\(", (ROOT / "docs" / "primitives.md").read_text("utf-8"), re.MULTILINE
+)
 
 #: The examples are drawn in so many parts, which may run on several cores.
 PARTS = 8
@@ -56,6 +63,10 @@ def test_every_step_keeps_its_promises(part: int):
 
     promise()
     assert all(seen.values()), f"a kind of outcome never came: {seen}"
+
+
+def test_every_primitive_is_drawn():
+    assert sorted(schedules.DRAWN) == sorted(ROWS)
 
 
 # --- the oracle itself --------------------------------------------------------------------------
