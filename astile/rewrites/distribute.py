@@ -9,7 +9,7 @@ from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.ir.stages import Stage
-from astile.rewrites.expand import expand_scalars
+from astile.rewrites.expand import expand_scalars, is_typed
 from astile.rewrites.result import Editor, Rewritten, is_guard, named
 
 Spine = list[ast.For | ast.If]
@@ -105,6 +105,8 @@ def _taken_out(edit: Editor, spine: Spine, at: int) -> list[ast.stmt]:
 def perfect_nest(edit: Editor, spine: Spine) -> Spine:
     """Distribute a nest until nothing stands beside its inner loops, expanding scalars.
 
+    Scalars of unknown type are computed inside the inner loops instead.
+
     Args:
         edit: the program that is edited.
         spine: loops and guards from the outermost to the innermost loop of the nest.
@@ -118,6 +120,7 @@ def perfect_nest(edit: Editor, spine: Spine) -> Spine:
         body = spine[depth].body
         position = next(k for k, each in enumerate(body) if each is spine[depth + 1])
         before_it, behind_it = body[:position], body[position + 1 :]
+        before_it = _sunk(edit, before_it, spine[depth + 1], behind_it)
         _check_allocations(edit, spine[depth], [*before_it, *behind_it])
         around = spine[: depth + 1]
         if before_it:
@@ -131,6 +134,32 @@ def perfect_nest(edit: Editor, spine: Spine) -> Spine:
     assert isinstance(outermost, ast.For)
     _install(edit, outermost, [*parts, outermost, *after], spine)
     return spine
+
+
+def _sunk(
+    edit: Editor, before: list[ast.stmt], inner: ast.For | ast.If, behind: Sequence[ast.stmt]
+) -> list[ast.stmt]:
+    """Move scalars that cannot become arrays into the loop that uses them; the other statements.
+
+    A scalar of unknown type is computed anew in each iteration of the inner loop, from what that
+    loop leaves as it is.
+    """
+    changed = {*query.names_written(inner), *query.written_arrays(inner)}
+    used = {name for each in behind for name in query.names(each)}
+    kept: list[ast.stmt] = []
+    for statement in reversed(before):
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if (
+                name not in changed | used
+                and not query.names(value) & (changed | {name})
+                and not is_typed(edit, name)
+            ):
+                inner.body.insert(0, statement)
+                continue
+        kept.insert(0, statement)
+        used |= query.names(statement)
+        changed |= {*query.names_written(statement), *query.written_arrays(statement)}
+    return kept
 
 
 def _check_allocations(edit: Editor, around: ast.For | ast.If, beside: Sequence[ast.stmt]) -> None:

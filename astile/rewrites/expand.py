@@ -156,14 +156,23 @@ class _Cells(ast.NodeTransformer):
         return nodes.copy_place(node, made)
 
 
+def is_typed(edit: Editor, scalar: str) -> bool:
+    """Whether the type of a scalar is known, so that it can become an array."""
+    return _types(edit, scalar) is not None
+
+
+def _types(edit: Editor, scalar: str) -> frozenset[str] | None:
+    names = names_of(edit.before)
+    bound = frozenset(names.arguments) | names.local
+    return Types(edit.before, names, Calls(edit.before, bound)).of_scalar(scalar)
+
+
 def dtype_of_scalar(edit: Editor, scalar: str, parts: Sequence[ast.stmt]) -> ast.expr:
     """The type that the scalar has in plain Python, as an expression over array types.
 
     NumPy's promotion decides, with Python's own numbers weak: ``np.result_type(0.0, x)``.
     """
-    names = names_of(edit.before)
-    bound = frozenset(names.arguments) | names.local
-    found = Types(edit.before, names, Calls(edit.before, bound)).of_scalar(scalar)
+    found = _types(edit, scalar)
     if found is None:
         raise ScheduleError(
             f"the type of the scalar {scalar!r} is not known, so it cannot become an array",

@@ -348,6 +348,45 @@ def f(x, y):
     assert "the scalar 's'" in str(error)
 
 
+UNTYPED = """
+def f(x, s, n):
+    for i in range(n):
+        t = s * i
+        {first}
+        u = t + 1
+        for j in range(n):
+            x[i, j] += u * j
+            {inner}
+        {last}
+"""
+
+
+@pytest.mark.parametrize("inner", ["pass", "x[i, j] += t"])
+def test_scalars_of_unknown_type_are_computed_inside(inner: str) -> None:
+    before = program(UNTYPED.format(first="pass", inner=inner, last="pass"))
+    after = rewritten(reorder, before, loops(before, "j", "i"))
+    assert_proved(before, after)
+    assert_same_results(before, after, lambda n: (np.ones((n, n)), 3, n), (0, 1, 4))
+
+
+@pytest.mark.parametrize(
+    ("first", "inner", "last"),
+    [
+        ("pass", "s = s + 1", "pass"),
+        ("pass", "u = u + 1", "pass"),
+        ("pass", "pass", "x[i, 0] = u"),
+        ("t = t + x[i, 0]", "pass", "pass"),
+        ("s = s + 1", "pass", "pass"),
+    ],
+)
+def test_scalars_of_unknown_type_that_cannot_be_computed_inside(
+    first: str, inner: str, last: str
+) -> None:
+    before = program(UNTYPED.format(first=first, inner=inner, last=last))
+    error = refused(reorder, before, loops(before, "j", "i"))
+    assert error.code == "schedule.unknown-type"
+
+
 def test_a_loop_left_early() -> None:
     before = program("""
 def f(x, y):
