@@ -102,9 +102,15 @@ class PrivateFlow:
                 yield Astray(None, read, None)
 
     def astray_in_loop(self, loop: ast.For) -> Iterator[Astray]:
-        """Reads in or after a concurrent loop of what another iteration, or none, has."""
+        """Reads in or after a concurrent loop of a name that another iteration, or none, has.
+
+        Local arrays are memory like any other here: iterations of such a loop share those that
+        are allocated outside of it.
+        """
         inside = {id(seat) for seat in self.scene.seats if loop in seat.loops}
         for read, writes in self._reads_of_written(inside):
+            if read.access.indices:
+                continue
             dependence, missing = self._flow(read, writes)
             for write in writes:
                 pairs = self._between(dependence, write, read)

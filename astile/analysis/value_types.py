@@ -100,10 +100,8 @@ class Types:
 
     def of_scalar(self, scalar: str) -> Type | None:
         """The type that promotion gives a scalar, when all its values but plain numbers have it."""
-        if scalar not in self._scalars:
-            self._scalars[scalar] = None  # while it is looked at: a scalar made from itself
-            self._scalars[scalar] = self._promoted(scalar)
-        return self._scalars[scalar]
+        found = self._of_scalar(scalar)
+        return found if found is not None and _strong(found) else None
 
     # --- reading the program --------------------------------------------------------------------
 
@@ -119,6 +117,11 @@ class Types:
                     self._made.setdefault(name, []).append(value)
                 else:
                     self._assigned.setdefault(name, []).append(value)
+            case ast.Assign(
+                targets=[ast.Tuple(elts=elements)], value=ast.Attribute(attr="shape")
+            ) if all(isinstance(each, ast.Name) for each in elements):
+                for name in query.names_written(node):
+                    self._assigned.setdefault(name, []).append(nodes.const(0))
             case ast.Assign(targets=targets):
                 for target in targets:
                     for name in query.names_written(target):
@@ -173,6 +176,13 @@ class Types:
 
     # --- scalars --------------------------------------------------------------------------------
 
+    def _of_scalar(self, scalar: str) -> Type | None:
+        """The type of a scalar, which may be a number of Python's own of one kind."""
+        if scalar not in self._scalars:
+            self._scalars[scalar] = None  # while it is looked at: a scalar made from itself
+            self._scalars[scalar] = self._promoted(scalar)
+        return self._scalars[scalar]
+
     def _promoted(self, scalar: str) -> Type | None:
         assigned = self._assigned.get(scalar)
         if scalar in self._names.arguments or scalar in self._counts or not assigned:
@@ -195,7 +205,7 @@ class Types:
                 return None
             if _strong(part) and not self._is_only_copied(scalar):
                 return None
-        return whole if strong else None
+        return whole if strong or len(whole) == 1 else None
 
     def _is_only_copied(self, scalar: str) -> bool:
         """Whether nothing but an update of its own computes with a scalar."""
@@ -218,6 +228,8 @@ class Types:
                 return frozenset([type(constant).__name__])
             case ast.Name(id=name):
                 return self._of_name(name, scalar)
+            case ast.Attribute() if self._is_infinity(value):
+                return frozenset(["float"])
             case ast.Subscript() if (base := query.base_name(value)) in self.arrays:
                 assert base is not None
                 whole = len(query.indices(value)) == self._names.ranks[base]
@@ -238,7 +250,7 @@ class Types:
             return frozenset()
         if name in self._names.integers or name in self._counts:
             return frozenset(["int"])
-        return self.of_scalar(name)
+        return self._of_scalar(name)
 
     def _of_call(self, function: ast.expr, arguments: list[ast.expr], scalar: str) -> Type | None:
         path = self._calls.path(function) or ""
@@ -251,10 +263,14 @@ class Types:
             return frozenset([path])
         return None
 
+    def _is_infinity(self, value: ast.expr) -> bool:
+        return self._calls.path(value) in ("numpy.inf", "math.inf")
+
     def _is_short(self, value: ast.expr, *, signed: bool = False) -> bool:
         """Whether a number is held exactly by every type that it is promoted to.
 
-        That is so of 0.0, -0.5, np.float32(2), but not of -1, which unsigned integers lack.
+        That is so of 0.0, -0.5, -np.inf, np.float32(2), but not of -1, which unsigned integers
+        lack.
 
         Args:
             value: the number.
@@ -267,6 +283,10 @@ class Types:
                 return _is_type(path) and self._is_short(inner, signed=below_zero)
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=number) as operand):
                 return (signed or isinstance(number, float)) and self._is_short(operand)
+            case ast.Attribute():
+                return self._is_infinity(value)
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Attribute() as operand):
+                return self._is_infinity(operand)
             case ast.Constant(value=number) if isinstance(number, (int, float)):
                 return number < 128 and number * 16 % 1 == 0  # eleven bits, as float16 has
         return False

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from astile.analysis import affine
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
-from astile.lower import assemble, bounds, facts, flow, numeric, unbound
+from astile.lower import assemble, bounds, dtypes, facts, flow, numeric, unbound
 from astile.lower.checked import is_checked_division
 from astile.lower.lowered import Lowered
 
@@ -35,7 +35,7 @@ def lower(program: Program, *, types: Mapping[str, str] | None = None) -> Lowere
     bounds.tighten(work.function, facts.of(work))
     writer = _Writer(work)
     writer.loops(work.function.body, on_core=False)
-    writer.memory(work.function)
+    writer.memory(work.function, types or {})
     functions = writer.functions()
     body = writer.frame.module(functions, writer.helper)
     return Lowered(printer.print_module(body), program.name, "cpu")
@@ -97,15 +97,23 @@ class _Writer:
         value = affine.of(header.start) + affine.variable(counter) * step
         loop.body.insert(0, nodes.assign(header.variable, value.expression()))
 
-    def memory(self, function: ast.FunctionDef) -> None:
-        """``shared.empty`` and ``local.empty`` become ``np.empty``."""
+    def memory(self, function: ast.FunctionDef, types: Mapping[str, str]) -> None:
+        """``shared.empty`` and ``local.empty`` become ``np.empty``; known types are spelled out."""
+        spelled = dtypes.of_arrays(self.program, types, self.numpy)
         for statement in query.statements(function):
             made = query.allocation(statement)
-            if made is None or made.scope == "global":
+            if made is None:
                 continue
             assert isinstance(statement, ast.Assign)
             assert isinstance(statement.value, ast.Call)
-            statement.value.func = nodes.attribute(self.numpy, made.word)
+            call = statement.value
+            if made.scope != "global":
+                call.func = nodes.attribute(self.numpy, made.word)
+            if isinstance(made.dtype, ast.Call):  # numba has no np.result_type
+                dtype = nodes.clone(spelled[made.array])
+                call.args = [dtype if each is made.dtype else each for each in call.args]
+                for keyword in call.keywords:
+                    keyword.value = dtype if keyword.value is made.dtype else keyword.value
 
     def decorator(self) -> ast.expr:
         """``njit`` with the options of this text."""

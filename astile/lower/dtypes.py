@@ -6,6 +6,8 @@ import ast
 from collections.abc import Mapping, Sequence
 from math import prod
 
+import numpy as np
+
 from astile.errors import LoweringError
 from astile.ir import nodes, query
 from astile.ir.program import Program
@@ -49,6 +51,8 @@ def name_of(program: Program, dtype: ast.expr | None, types: Mapping[str, str]) 
     if isinstance(dtype, ast.Attribute) and dtype.attr == "dtype":
         array = query.dotted(dtype.value)
         return None if array is None else _array_dtype(program, array, types)
+    if isinstance(dtype, ast.Call):
+        return _joined(program, dtype, types)
     word = query.dotted(dtype)
     if word is None:
         return None
@@ -59,6 +63,28 @@ def name_of(program: Program, dtype: ast.expr | None, types: Mapping[str, str]) 
     name = path.rpartition(".")[2]
     name = _PYTHON.get(name, name)
     return name if name in SIZES else None
+
+
+def _joined(program: Program, call: ast.Call, types: Mapping[str, str]) -> str | None:
+    """The type that ``np.result_type(0.0, x)`` gives, with Python's own numbers weak."""
+    word = query.dotted(call.func) or ""
+    head, _, last = word.rpartition(".")
+    if f"{program.imports.get(head, head)}.{last}" != "numpy.result_type" or call.keywords:
+        return None
+    operands: list[complex | np.dtype[np.generic]] = []
+    for each in call.args:
+        if isinstance(each, ast.Constant) and isinstance(each.value, (int, float, complex)):
+            operands.append(each.value)
+            continue
+        if isinstance(each, ast.Name) and each.id not in program.imports:
+            name = _array_dtype(program, each.id, types)
+        else:
+            name = name_of(program, each, types)
+        if name is None:
+            return None
+        operands.append(np.dtype(name.removesuffix("_")))
+    found = np.result_type(*operands).name if operands else ""
+    return {"bool": "bool_"}.get(found, found) if found in {*SIZES, "bool"} else None
 
 
 def _array_dtype(program: Program, array: str, types: Mapping[str, str]) -> str | None:

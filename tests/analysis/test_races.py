@@ -40,6 +40,23 @@ def proved(text: str) -> bool:
 # --- parallel and vector loops ------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("kind", ["parallel", "vector"])
+def test_iterations_share_a_local_array_from_outside(kind: str) -> None:
+    text = """
+def k(x, out):
+    sums = local.empty(16, np.float32)
+    for i in range(16):
+        sums[i] = 0
+    for k in range(4):
+        for i in KIND(16):
+            sums[i] += x[k, i]
+    for i in range(16):
+        out[i] = sums[i]
+"""
+    assert proved(text.replace("KIND", kind))
+    assert refuted(text.replace("KIND", kind).replace("sums[i] +=", "sums[0] +=")).array == "sums"
+
+
 @pytest.mark.parametrize("kind", ["parallel", "vector", "block.x", "thread.x"])
 def test_each_iteration_with_a_cell_of_its_own(kind: str) -> None:
     assert proved(f"""

@@ -4,6 +4,8 @@ import pytest
 
 from astile.analysis.equivalence import compare
 from astile.analysis.verdicts import Proved
+from astile.errors import ScheduleError
+from astile.schedule.schedule import Schedule
 from tests.support.hints import hinted
 from tests.support.programs import program_from
 
@@ -41,6 +43,7 @@ def accepted(start: str, update: str, dtype: str) -> bool:
         ("0.0", "+= x[i, k] * y[k]", "np.result_type(y, x, 0.0)"),
         ("x[i, 0]", "+= x[i, k]", "x.dtype"),
         ("np.float64(0)", "+= np.float64(x[i, k])", "np.float64"),
+        ("-np.inf", "= max(s , x[i, k])", "np.result_type(0.0, x)"),
     ],
 )
 def test_a_cell_of_the_type_that_the_scalar_has(start, update, dtype):
@@ -60,7 +63,34 @@ def test_a_cell_of_the_type_that_the_scalar_has(start, update, dtype):
         ("-1", "+= x[i, k]", "np.result_type(0, x)"),  # no unsigned type holds -1
         ("100.015625", "+= x[i, k]", "np.result_type(0.0, x)"),  # float16 does not hold it
         ("g(x[i, 0])", "+= x[i, k]", "x.dtype"),
+        ("np.inf", "= min(s , x[i, k])", "x.dtype"),  # no integer type holds it
+        ("0.0", "+= math.exp(x[i, k])", "np.float64"),  # one of NumPy's is no number of Python
     ],
 )
 def test_a_cell_of_another_type_is_refused(start, update, dtype):
     assert not accepted(start, update, dtype)
+
+
+SCALED = """
+def f(x, y):
+    n, m = x.shape
+    w = {weight}
+    for i in range(n):
+        s = x[i, 0] * {factor}
+        y[i] = s
+"""
+
+
+@pytest.mark.parametrize(("weight", "factor"), [("2", "w"), ("0.5", "w"), ("2", "m")])
+def test_numbers_of_python_by_name_are_weak(weight, factor):
+    s = Schedule(program_from(SCALED.format(weight=weight, factor=factor)))
+    s.expand("s", "i")
+    number = "0.0" if weight == "0.5" else "0"
+    assert f"np.result_type({number}, x)" in s.source()
+
+
+def test_a_name_of_two_kinds_of_numbers_has_no_type():
+    text = SCALED.format(weight="2", factor="w").replace("    for i", "    w = 0.5 * n\n    for i")
+    with pytest.raises(ScheduleError) as caught:
+        Schedule(program_from(text)).expand("s", "i")
+    assert caught.value.code == "schedule.unknown-type"

@@ -183,3 +183,25 @@ def test_constants_and_imports_are_those_that_are_used() -> None:
     assert "EPS = 1e-06" in written
     assert "UNUSED" not in written
     assert "import os" not in written
+
+
+@pytest.mark.parametrize(
+    ("dtype", "name"),
+    [
+        ("np.result_type(0.0, x)", "float32"),
+        ("np.result_type(x, np.int64)", "float64"),
+        ("np.result_type(0, x, z)", "complex64"),
+    ],
+)
+def test_joined_types_are_spelled_out(dtype: str, name: str) -> None:
+    """Numba has no `np.result_type`."""
+    text = f"""
+    def f(x, z):
+        t = local.empty(4, {dtype})
+        for i in range(4):
+            t[i] = x[i]
+            x[i] = t[3]
+    """
+    types = {"x": "float32", "z": "complex64"}
+    assert f"t = np.empty(4, np.{name})" in cpu.lower(program(text), types=types).text
+    assert dtype in cpu.lower(program(text)).text

@@ -285,3 +285,24 @@ def test_contexts_answer_for_every_guard() -> None:
     for each in query.statements(before.function):
         if isinstance(each, ast.If):
             assert contexts.at(each).implies(ast.parse("i < n", mode="eval").body) is True
+
+
+@pytest.mark.parametrize(
+    ("test", "shorter"),
+    [
+        ("t * 2 + 1 <= i + t * 2", "0 < i"),
+        ("t * 2 < i + t * 3", "0 < i + t"),
+        ("i + n < n + t", "i < t"),
+        ("i - t < n", "i - t < n"),
+    ],
+)
+def test_what_both_sides_share_is_left_out(test, shorter):
+    text = f"""
+def f(x, k):
+    n = len(x)
+    for t in range(-5, 5):
+        for i in range(-7, n):
+            if {test}:
+                x[i] = t
+"""
+    assert f"if {shorter}:" in simplified(text)
