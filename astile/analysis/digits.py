@@ -13,6 +13,55 @@ from astile.ir import nodes, query
 from astile.ir.nodes import Origin
 
 
+def is_mixed(node: ast.AST, variables: set[str]) -> bool:
+    """Whether a loop variable is scaled, or taken apart, by what is no literal."""
+    if not isinstance(node, ast.BinOp) or not isinstance(
+        node.op, (ast.Mult, ast.FloorDiv, ast.Mod)
+    ):
+        return False
+    left, right = _plain_names(node.left), _plain_names(node.right)
+    if left is None or right is None or not right or (not left and isinstance(node.op, ast.Mult)):
+        return False
+    return bool((left | right) & variables)
+
+
+def _plain_names(expression: ast.expr) -> set[str] | None:
+    """The names that integer arithmetic is made of, None where it is something else."""
+    match expression:
+        case ast.Constant(value=value):
+            return set() if type(value) is int else None
+        case ast.Name(id=name):
+            return {name}
+        case ast.UnaryOp(operand=operand):
+            return _plain_names(operand)
+        case ast.BinOp(left=left, right=right):
+            parts = [left, right]
+        case ast.Call(func=ast.Name(id="min" | "max"), args=parts, keywords=[]):
+            pass
+        case ast.Subscript(value=ast.Attribute(value=ast.Name(id=array), attr="shape")):
+            return {array}
+        case _:
+            return None
+    found = [_plain_names(each) for each in parts]
+    return None if None in found else set().union(*(each for each in found if each is not None))
+
+
+def is_spelled(loop: ast.For) -> bool:
+    """Whether an iteration of the original is spelled with the loop's variable as a digit.
+
+    Of a function that scales a variable by a size itself, all forms leave that as it is.
+    """
+    header = query.header(loop)
+    held = [nodes.origin(each) for each in query.statements(loop)]
+    return header is not None and any(
+        is_mixed(node, {header.variable})
+        for each in held
+        if each is not None
+        for value in each.iteration
+        for node in ast.walk(value)
+    )
+
+
 class _Rewriter(ast.NodeTransformer):
     """Rewrites expressions in copies of statements, and in what they stand for."""
 

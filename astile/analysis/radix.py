@@ -14,7 +14,7 @@ are the digits of a number, though, and the number itself::
 
 Both forms run the same iterations in the same order for all sizes, so that a proof about the
 second is one about the first. Where neither applies, a short loop whose variable scales a size is
-written out, one copy of its body for each value.
+written out, one copy of its body for each value, if iterations are spelled with it.
 
 A loop whose iterations are concurrent stays so: the two forms differ in how its iterations are
 numbered. Loops that are bound to blocks and threads together become one over blocks, whose
@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from astile.analysis import affine, affine_sets, isl
 from astile.analysis.affine import Affine
 from astile.analysis.affine_sets import Quasi
-from astile.analysis.digits import Digits, Numbers, divisors, factors, without
+from astile.analysis.digits import Digits, Numbers, divisors, factors, is_mixed, is_spelled, without
 from astile.analysis.integers import integers_of, is_integer
 from astile.analysis.numbering import IN_ORDER, Kinds
 from astile.analysis.params import first_scope, names_of
@@ -69,42 +69,9 @@ def parted(program: Program) -> tuple[Program, dict[str, ast.expr]]:
 def _is_any_mixed(program: Program) -> bool:
     """Whether a program has loops over numbers of mixed radix."""
     variables = {h.variable for e in query.loops(program.function) if (h := query.header(e))}
-    if not any(_is_mixed(each, variables) for each in ast.walk(program.function)):
+    if not any(is_mixed(each, variables) for each in ast.walk(program.function)):
         return False
     return not first_scope(program, names_of(program)).hidden  # min and max are Python's
-
-
-def _is_mixed(node: ast.AST, variables: set[str]) -> bool:
-    """Whether a loop variable is scaled, or taken apart, by what is no literal."""
-    if not isinstance(node, ast.BinOp) or not isinstance(
-        node.op, (ast.Mult, ast.FloorDiv, ast.Mod)
-    ):
-        return False
-    left, right = _plain_names(node.left), _plain_names(node.right)
-    if left is None or right is None or not right or (not left and isinstance(node.op, ast.Mult)):
-        return False
-    return bool((left | right) & variables)
-
-
-def _plain_names(expression: ast.expr) -> set[str] | None:
-    """The names that integer arithmetic is made of, None where it is something else."""
-    match expression:
-        case ast.Constant(value=value):
-            return set() if type(value) is int else None
-        case ast.Name(id=name):
-            return {name}
-        case ast.UnaryOp(operand=operand):
-            return _plain_names(operand)
-        case ast.BinOp(left=left, right=right):
-            parts = [left, right]
-        case ast.Call(func=ast.Name(id="min" | "max"), args=parts, keywords=[]):
-            pass
-        case ast.Subscript(value=ast.Attribute(value=ast.Name(id=array), attr="shape")):
-            return {array}
-        case _:
-            return None
-    found = [_plain_names(each) for each in parts]
-    return None if None in found else set().union(*(each for each in found if each is not None))
 
 
 class _Former:
@@ -145,7 +112,7 @@ class _Former:
         header = query.header(loop)
         if header is None or loop.orelse:
             return False
-        return any(_is_mixed(each, {header.variable}) for each in ast.walk(loop))
+        return any(is_mixed(each, {header.variable}) for each in ast.walk(loop))
 
     def _loop(self, loop: ast.For) -> list[ast.stmt]:
         """A loop, in its other form where there is one."""
@@ -154,7 +121,7 @@ class _Former:
         split = self._parted(loop)
         while split is not None:
             loop, split = split, self._parted(split)
-        if self._unrolls and self._has_digits(loop):
+        if self._unrolls and is_spelled(loop):
             return self._written_out(loop) or [loop]
         return [loop]
 

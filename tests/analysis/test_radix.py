@@ -102,18 +102,16 @@ for a in range(n):
             log.append(a * w + b)
 """,
 }
-WRITTEN_OUT = {
-    "out of order": """
+OUT_OF_ORDER = """
 for b in range(n):
     for a in range(3):
         log.append(a * n + b)
-""",
-}
+"""
 
 
-@pytest.mark.parametrize("name", [*PARTED, *JOINED, *WRITTEN_OUT])
+@pytest.mark.parametrize("name", [*PARTED, *JOINED])
 def test_the_form_does_the_same(name: str) -> None:
-    before = program((PARTED | JOINED | WRITTEN_OUT)[name])
+    before = program((PARTED | JOINED)[name])
     after = affine_form(before)
     assert after is not before
     assert ast.dump(after.function) != ast.dump(before.function)
@@ -133,6 +131,39 @@ def test_the_guard_is_the_end_of_the_loop() -> None:
     [loop] = query.loops(after.function)
     assert print_expression(loop.iter) == "range(n)"
     assert not any(isinstance(each, ast.If) for each in query.statements(loop))
+
+
+def spelled(value: str) -> Program:
+    """A loop out of order, whose iteration of the original is spelled so."""
+    made = program(OUT_OF_ORDER)
+    for each in query.statements(made.function):
+        if isinstance(each, ast.Expr):
+            iteration = ast.parse(value, mode="eval").body
+            nodes.set_origin(each, nodes.Origin(0, (iteration,)))
+    return made
+
+
+def test_a_short_loop_is_written_out() -> None:
+    before = spelled("a * n + b")
+    after = affine_form(before)
+    assert len(query.loops(after.function)) == 1
+    assert_same_trace(before, after)
+
+
+def test_a_short_loop_of_the_function_itself_is_not() -> None:
+    assert len(query.loops(affine_form(spelled("a + b")).function)) == 2
+
+
+def dilated(x, w, y, d):  # type: ignore[no-untyped-def]
+    for i in range(y.shape[0]):
+        for p in range(3):
+            y[i] += x[i + p * d] * w[p]
+
+
+def test_a_variable_that_the_function_scales_by_a_size() -> None:
+    s = Schedule(dilated)
+    s.split("i", [None, 8])
+    s.parallel("i_0")
 
 
 def test_programs_without_such_loops_are_left_alone() -> None:
