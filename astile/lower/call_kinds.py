@@ -24,12 +24,14 @@ _OF_MATH = {
 #: Functions and methods that keep the type of the elements of their first argument.
 _KEEPING = frozenset(
     ("copy", "min", "max", "amin", "amax", "nanmin", "nanmax", "clip", "sort", "ravel", "flatten")
-    + ("reshape", "transpose", "ascontiguousarray", "round", "around", "median", "real_if_close")
+    + ("reshape", "transpose", "ascontiguousarray", "round", "around", "real_if_close")
     + ("zeros_like", "ones_like", "empty_like", "full_like", "roll", "flip", "flipud", "fliplr")
     + ("diff", "take", "repeat", "unique", "squeeze", "expand_dims", "atleast_1d", "asarray")
 )
 _SUMMING = frozenset(("sum", "prod", "cumsum", "cumprod", "nansum", "nanprod", "trace"))
-_AVERAGING = frozenset(("mean", "std", "var", "nanmean", "nanstd", "nanvar", "average"))
+_AVERAGING = frozenset(
+    ("mean", "std", "var", "median", "nanmean", "nanstd", "nanvar", "nanmedian", "average")
+)
 _COUNTING = frozenset(("argmin", "argmax", "argsort", "count_nonzero", "searchsorted", "nonzero"))
 _MULTIPLYING = frozenset(("dot", "matmul", "vdot", "inner", "outer", "cross", "where", "minimum"))
 _TESTING = frozenset(("any", "all", "array_equal", "isclose", "allclose"))

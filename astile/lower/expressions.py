@@ -12,8 +12,8 @@ from astile.ir.program import Program
 from astile.lower import call_kinds, promotion
 from astile.lower.indices import IndexWriter
 from astile.lower.kinds import Kinds
-from astile.lower.operators import FRAGILE, Operators, is_held
-from astile.lower.promotion import NARROW, PYTHON, Kind, native
+from astile.lower.operators import FRAGILE, Operators
+from astile.lower.promotion import NARROW, PYTHON, Kind, is_held, native
 
 #: Functions of NumPy that give one number, in numba of another type than in NumPy.
 _RETYPED = ("sum", "prod", "mean", "std", "var", "nansum", "nanmean", "nanstd", "nanvar", "median")
@@ -74,6 +74,8 @@ class Expressions(Operators):
 
     def _unary(self, plain: ast.UnaryOp, made: ast.UnaryOp) -> ast.expr:
         kind, held = self.kinds.of(plain), self.kinds.of(plain.operand)
+        if kind is None and held is not None:
+            self.refuse_types(plain, held)
         if kind is None or isinstance(plain.op, (ast.Not, ast.UAdd)):
             return made
         if self.kinds.is_array(plain):

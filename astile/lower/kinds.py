@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from astile.analysis import params
-from astile.ir import nodes, query
+from astile.ir import query
 from astile.ir.program import Program
 from astile.lower import call_kinds, promotion
-from astile.lower.promotion import PYTHON, Kind, joined
+from astile.lower.promotion import PYTHON, Kind, is_held, joined
 
 _ROUNDS = 12
 #: Attributes of arrays and numbers that are integers of Python.
@@ -31,8 +31,13 @@ class Item:
     position: int | None
 
 
+@dataclass(frozen=True)
+class Counted:
+    """What a loop sets its variable to: integers of Python, any of them."""
+
+
 #: What a name is set to: an expression, an update, an item, or something that tells nothing.
-Store = ast.expr | ast.AugAssign | Item | None
+Store = ast.expr | ast.AugAssign | Item | Counted | None
 
 
 class Kinds:
@@ -52,6 +57,7 @@ class Kinds:
         self.names: dict[str, Kind] = {}
         self._stores = _stores(program.function)
         self._returned: dict[tuple[str, ...], Kinds] = {}
+        self._knows_all = False  # while names are read, a number of Python may still become another
         self._read_parameters()
         self._read_names()
 
@@ -86,15 +92,16 @@ class Kinds:
             holder[name] = first.get(name, "?")
         for name in self._stores.keys() - set(pending):
             self.names[name] = None
-        for _ in range(_ROUNDS):
-            before = dict(self.names), dict(self.arrays)
-            for name in pending:
-                self._widen(name)
-            if before == (self.names, self.arrays):
-                break
-        else:
-            self.names.update(dict.fromkeys(pending))
-            self.arrays.update(dict.fromkeys(rows))
+        for self._knows_all in (False, True):
+            for _ in range(_ROUNDS):
+                before = dict(self.names), dict(self.arrays)
+                for name in pending:
+                    self._widen(name)
+                if before == (self.names, self.arrays):
+                    break
+            else:
+                self.names.update(dict.fromkeys(pending))
+                self.arrays.update(dict.fromkeys(rows))
         for holder in (self.names, self.arrays):
             for name, kind in list(holder.items()):
                 holder[name] = None if kind == "?" else kind
@@ -110,6 +117,17 @@ class Kinds:
                 self.arrays[name] = self.names.pop(name)
             holder = self.arrays if name in self.arrays else self.names
             holder[name] = joined(holder[name], found)
+            if self._knows_all and not self._holds(holder[name], found, value):
+                holder[name] = None
+
+    def _holds(self, kind: Kind, given: Kind, value: Store) -> bool:
+        """Whether a kind holds a value: an integer of Python may be any, a literal is known."""
+        if kind in (None, "?") or given != "int" or not promotion.is_integer(kind):
+            return True
+        if kind in ("int", "int64"):
+            return True
+        assert kind is not None
+        return isinstance(value, ast.expr) and is_held(value, kind)
 
     def _of_store(self, name: str, value: Store) -> Kind:
         if isinstance(value, ast.AugAssign):
@@ -117,6 +135,8 @@ class Kinds:
             return self.of_binary(held, value.op, self.of(value.value))
         if isinstance(value, Item):
             return self._of_item(value)
+        if isinstance(value, Counted):
+            return "int"
         return None if value is None else self.of(value)
 
     def _is_whole(self, value: Store) -> bool:
@@ -176,34 +196,44 @@ class Kinds:
         kind: Kind = "?"
         for each in values:
             kind = joined(kind, self.of(each))
+        if self._knows_all and not all(self._holds(kind, self.of(e), e) for e in values):
+            return None
         return kind
 
-    def choices(self, value: ast.expr) -> frozenset[str] | None:
-        """All kinds that a value may have, depending on the data; None where one is unknown."""
+    def choices(self, value: ast.expr, seen: frozenset[str] = frozenset()) -> frozenset[str] | None:
+        """All kinds that a value may have, depending on the data; None where one is unknown.
+
+        Args:
+            value: the expression.
+            seen: names whose values are being looked at already.
+        """
         match value:
             case ast.Name(id=name) if self.names.get(name) is None and name in self._stores:
-                found = [self._of_store(name, each) for each in self._stores[name]]
-                given = self.types.get(name)
-                if name in query.parameters(self.program.function):
-                    found.append(None if given is None else given.removesuffix(SCALAR))
-                return None if None in found else frozenset(filter(None, found))
+                return frozenset() if name in seen else self._choices_of_name(name, seen | {name})
             case ast.IfExp(body=body, orelse=orelse):
-                return self._any_of([body, orelse])
+                return self._any_of([body, orelse], seen)
             case ast.BoolOp(values=values):
-                return self._any_of(values)
+                return self._any_of(values, seen)
             case ast.Call(func=ast.Name(id="min" | "max"), args=values) if len(values) > 1:
-                return self._any_of(values)
+                return self._any_of(values, seen)
         kind = self.of(value)
         return None if kind is None else frozenset([kind])
 
-    def _any_of(self, values: Sequence[ast.expr]) -> frozenset[str] | None:
-        found: frozenset[str] = frozenset()
-        for each in values:
-            kinds = self.choices(each)
-            if kinds is None:
-                return None
-            found |= kinds
-        return found
+    def _choices_of_name(self, name: str, seen: frozenset[str]) -> frozenset[str] | None:
+        found: list[frozenset[str] | None] = []
+        for each in self._stores[name]:
+            if isinstance(each, ast.expr):
+                found.append(self.choices(each, seen))
+            else:
+                kind = self._of_store(name, each)
+                found.append(None if kind is None else frozenset([kind]))
+        if name in query.parameters(self.program.function):
+            given = self.types.get(name)
+            found.append(None if given is None else frozenset([given.removesuffix(SCALAR)]))
+        return _union(found)
+
+    def _any_of(self, values: Sequence[ast.expr], seen: frozenset[str]) -> frozenset[str] | None:
+        return _union([self.choices(each, seen) for each in values])
 
     def _of_access(self, access: ast.Subscript) -> Kind:
         if query.is_shape_of(access):
@@ -276,16 +306,32 @@ class Kinds:
             return None
         return self.of_choice([each for each in values if each is not None])
 
-    def of_parts(self, call: ast.Call) -> list[Kind] | None:
-        """The kinds of the values of a tuple that a helper function returns."""
-        inner = self.inside(call)
-        if inner is None:
-            return None
-        values = _returned_values(inner.program.function)
+    def returned_parts(self) -> list[Kind] | None:
+        """The kinds of the values of the tuples that the function returns; None for no tuples."""
+        values = _returned_values(self.program.function)
         tuples = [each.elts for each in values if isinstance(each, ast.Tuple)]
         if not tuples or len(tuples) < len(values) or len({len(each) for each in tuples}) != 1:
             return None
-        return [inner.of_choice(each) for each in zip(*tuples, strict=True)]
+        return [self.of_choice(each) for each in zip(*tuples, strict=True)]
+
+    def returned_kinds(self) -> tuple[Kind, ...]:
+        """The kinds of the number, or of the numbers in a tuple, that the function returns."""
+        parts = self.returned_parts()
+        return (self.returned(),) if parts is None else tuple(parts)
+
+    def returned_values(self) -> list[ast.expr]:
+        """All values that the function returns."""
+        return [e for e in _returned_values(self.program.function) if e is not None]
+
+    def of_parts(self, call: ast.Call) -> list[Kind] | None:
+        """The kinds of the values of a tuple that a helper function returns."""
+        inner = self.inside(call)
+        return None if inner is None else inner.returned_parts()
+
+
+def _union(found: Sequence[frozenset[str] | None]) -> frozenset[str] | None:
+    known = [each for each in found if each is not None]
+    return frozenset().union(*known) if len(known) == len(found) else None
 
 
 def _returned_values(function: ast.FunctionDef) -> list[ast.expr | None]:
@@ -334,7 +380,7 @@ def _stores(function: ast.FunctionDef) -> dict[str, list[Store]]:
 def _store_of_loop(loop: ast.For, store: object) -> None:
     assert callable(store)
     if query.header(loop) is not None:
-        store(loop.target, nodes.const(0))
+        store(loop.target, Counted())
         return
     iterated = loop.iter
     word = query.dotted(iterated.func) if isinstance(iterated, ast.Call) else None
@@ -344,7 +390,7 @@ def _store_of_loop(loop: ast.For, store: object) -> None:
     targets = loop.target.elts if isinstance(loop.target, (ast.Tuple, ast.List)) else []
     parts: list[Store] = [Item(each, None) for each in iterated.args]
     if word == "enumerate":
-        parts = [nodes.const(0), *parts[:1]]
+        parts = [Counted(), *parts[:1]]
     if len(parts) != len(targets):
         store(loop.target, None)
         return

@@ -60,7 +60,22 @@ def explicit(program: Program, types: Mapping[str, str], target: str = "cpu") ->
     After:
         y[i] = float32(0.5) * x[i] + y[i]
     """
-    return _explicit(program, types, Typed(is_checked=target == "cpu", has_half=target == "cuda"))
+    whole = Typed(is_checked=target == "cpu", has_half=target == "cuda")
+    if not whole.has_half:
+        _require_no_half(program, types)
+    return _explicit(program, types, whole)
+
+
+def _require_no_half(program: Program, types: Mapping[str, str]) -> None:
+    """Refuse arguments of float16, which numba cannot even read on the CPU."""
+    for name, kind in types.items():
+        if kind.startswith("float16"):
+            raise LoweringError(
+                f"argument {name!r} is of float16, which numba does not have on the CPU",
+                code="lowering-types",
+                span=program.source.span(program.function),
+                hints=[f"pass {name}.astype(np.float32), or use target='python'"],
+            )
 
 
 def _explicit(program: Program, types: Mapping[str, str], whole: Typed) -> Program:
@@ -101,6 +116,9 @@ class _Caster(Expressions):
             statement.value = self._stored(statement.targets[0], statement.value)
             statement.targets = [self.fixed(each) for each in statement.targets]
             return statement
+        if isinstance(statement, ast.Return) and statement.value is not None:
+            statement.value = self._returned(statement.value)
+            return statement
         here = self.writer
         for name, value in ast.iter_fields(statement):
             if isinstance(value, ast.expr):
@@ -133,6 +151,20 @@ class _Caster(Expressions):
         if isinstance(target, ast.Subscript) and self.kinds.of(_as_load(target)) == "float32":
             return self.single(self.fixed(value))
         kind = self.kinds.names.get(target.id) if isinstance(target, ast.Name) else None
+        return self.started(kind, value)
+
+    def _returned(self, value: ast.expr) -> ast.expr:
+        """The value of a return; what a function returns has one type in numba."""
+        if self.kinds.is_array(value):
+            return self.fixed(value)
+        parts = self.kinds.returned_parts()
+        if parts is not None:
+            assert isinstance(value, ast.Tuple)
+            pairs = zip(parts, value.elts, strict=True)
+            return nodes.copy_place(value, nodes.tuple_of([self.started(*each) for each in pairs]))
+        kind = self.kinds.returned()
+        if kind is None:
+            self.check_signs_of(self.kinds.returned_values(), value)
         return self.started(kind, value)
 
     def _update(self, statement: ast.AugAssign) -> ast.stmt:

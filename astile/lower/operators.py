@@ -6,8 +6,6 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from astile.analysis import intervals
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
@@ -15,7 +13,7 @@ from astile.lower import promotion
 from astile.lower.checked import DIVISIONS
 from astile.lower.indices import IndexWriter
 from astile.lower.kinds import Kinds
-from astile.lower.promotion import NARROW, PYTHON, Kind, family, native
+from astile.lower.promotion import NARROW, PYTHON, Kind, family, native, number_of
 
 #: Kinds of floating-point numbers that numba leaves as soon as another operand is there.
 FRAGILE = ("float16", "float32", "complex64")
@@ -147,6 +145,7 @@ class Operators:
         if isinstance(plain.op, ast.Pow):
             self._check_power(plain, left, right)
         if left is None or right is None or kind is None:
+            self._check_exists(plain, left, right)
             self._check_choices(plain, plain.left, plain.right)
             return made
         self.check_half(kind, plain)
@@ -192,6 +191,19 @@ class Operators:
         left, right = (self._operand(kind, *each) for each in sides)
         return left, type(operator), right
 
+    def _check_exists(self, plain: ast.BinOp, left: Kind, right: Kind) -> None:
+        """Refuse what raises a TypeError in the plain program, and is a number in numba."""
+        if None not in (left, right) and promotion.is_arithmetic(type(plain.op)):
+            self.refuse_types(plain, f"{left} and {right}")
+
+    def refuse_types(self, value: ast.expr, names: str) -> None:
+        """Say that the plain program raises a TypeError here."""
+        self.refuse(
+            f"NumPy does not define this for {names}: the plain function raises a TypeError",
+            value,
+            "write int(...) or float(...) around the operands, or use ~ and ^ for truth values",
+        )
+
     def _check_choices(self, plain: ast.BinOp, left: ast.expr, right: ast.expr) -> None:
         """Refuse arithmetic whose type, and where it wraps around, depends on the data."""
         kinds = self.kinds.choices(left), self.kinds.choices(right)
@@ -215,11 +227,14 @@ class Operators:
 
     def check_signs(self, value: ast.expr) -> None:
         """Refuse a choice between uint64 and signed integers, which numba makes a float64."""
-        kinds = self.kinds.choices(value)
-        if kinds is None or "uint64" not in kinds:
-            return
-        if any(each in ("bool_", "int") or family(each) == "i" for each in kinds):
-            self.refuse_choice(value, kinds)
+        self.check_signs_of([value], value)
+
+    def check_signs_of(self, values: Sequence[ast.expr], shown: ast.expr) -> None:
+        """The same for a value that is one of several."""
+        found = [self.kinds.choices(each) for each in values]
+        kinds = frozenset(kind for each in found for kind in each or ())
+        if "uint64" in kinds and any(e in ("bool_", "int") or family(e) == "i" for e in kinds):
+            self.refuse_choice(shown, kinds)
 
     def _beside_array(self, kind: str, plain: ast.expr, value: ast.expr) -> ast.expr:
         """A number beside an array, which must not widen it."""
@@ -306,22 +321,3 @@ class Operators:
             return 0 <= number < _WIDTH
         last = nodes.binary(nodes.const(_WIDTH - 1), ast.Sub, nodes.clone(value))
         return self.is_nonnegative(value) and self.writer.is_nonnegative(last)
-
-
-def number_of(value: ast.expr) -> float | None:
-    """The value of a literal."""
-    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
-        inner = number_of(value.operand)
-        return None if inner is None else -inner
-    if isinstance(value, ast.Constant) and type(value.value) in (int, float):
-        return value.value  # type: ignore[return-value]
-    return None
-
-
-def is_held(value: ast.expr, kind: str) -> bool:
-    """Whether an integer type holds a literal."""
-    number = number_of(value)
-    if number is None or family(kind) not in "iu":
-        return False
-    info = np.iinfo(kind)
-    return number == int(number) and info.min <= number <= info.max

@@ -34,6 +34,8 @@ _UFUNCS: dict[type[ast.operator], np.ufunc] = {
     ast.BitOr: np.bitwise_or,
     ast.BitXor: np.bitwise_xor,
 }
+#: Family of a kind -> families of what a target gives for it.
+_LIKE = {"b": "b", "i": "iu", "u": "iu", "f": "f", "c": "c"}
 _BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor)
 _SHIFTS = (ast.LShift, ast.RShift)
 
@@ -87,6 +89,25 @@ def binary(left: Kind, operator: type[ast.operator], right: Kind) -> Kind:
         return _of_python(left, operator, right)
     found = of_ufunc(_UFUNCS[operator], left, right)
     return None if found is None else found[-1]
+
+
+def as_kind(value: object, kind: Kind) -> object:
+    """A number in the type of a kind; what is no number of that kind stays as it is.
+
+    Args:
+        value: anything.
+        kind: the type that a number has in the plain program.
+    """
+    if kind is None or not isinstance(value, (bool, int, float, complex, np.generic)):
+        return value
+    if np.result_type(type(value)).kind not in _LIKE[family(kind)]:
+        return value
+    return _CLASSES[kind](value) if kind in PYTHON else np.asarray(value).astype(kind)[()]
+
+
+def is_arithmetic(operator: type[ast.operator]) -> bool:
+    """Whether the types that an operator takes are known here."""
+    return operator in _UFUNCS
 
 
 def operands(left: str, operator: type[ast.operator], right: str) -> tuple[str, str] | None:
@@ -164,3 +185,22 @@ def _holds(typed: str, plain: str) -> bool:
     if family(typed) == "b":
         return False
     return order.index(family(typed)) >= order.index(least)
+
+
+def number_of(value: ast.expr) -> float | None:
+    """The value of a literal."""
+    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
+        inner = number_of(value.operand)
+        return None if inner is None else -inner
+    if isinstance(value, ast.Constant) and type(value.value) in (int, float):
+        return value.value  # type: ignore[return-value]
+    return None
+
+
+def is_held(value: ast.expr, kind: str) -> bool:
+    """Whether an integer type holds a literal."""
+    number = number_of(value)
+    if number is None or family(kind) not in "iu":
+        return False
+    info = np.iinfo(kind)
+    return number == int(number) and info.min <= number <= info.max

@@ -18,10 +18,8 @@ from astile.runtime.arrays import ArrayFacts, Overlap, array_facts, overlaps, ov
 from astile.runtime.uses import Use
 from astile.source import Span
 
-#: Kinds of dtype -> sizes of one element in bytes that every target handles.
-_DTYPE_SIZES = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (4, 8), "c": (8, 16)}
-#: float16 is computed by these targets only; numba on the CPU has no such arithmetic.
-_HALF_TARGETS = ("python", "emulate", "cuda")
+#: Kinds of dtype -> sizes of one element in bytes.
+_DTYPE_SIZES = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8), "c": (8, 16)}
 Subject = TypeVar("Subject")
 _NUMPY_NUMBERS = (np.number, np.bool_)
 _INT64 = (-(1 << 63), (1 << 63) - 1)
@@ -171,9 +169,7 @@ def _wrong_dtype(use: Use, facts: ArrayFacts, target: str) -> _Problem | None:
         return _Problem(f"an array of {dtype.str!r} (foreign byte order)", "native order", hint)
     if dtype.itemsize in _DTYPE_SIZES.get(dtype.kind, ()):
         return None
-    if dtype == np.float16 and target in _HALF_TARGETS:
-        return None
-    wanted = "an array of bool, integers, float32, float64, complex64 or complex128"
+    wanted = "an array of bool, integers, float16 to float64, complex64 or complex128"
     return _Problem(f"an array of {dtype}", wanted, f"pass {use.name}.astype(np.float64)")
 
 

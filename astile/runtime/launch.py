@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 from astile.errors import ArgumentError, LoweringError
 from astile.ir.program import Program
+from astile.lower import promotion
+from astile.lower.promotion import Kind
 from astile.runtime import compile as compiling
 from astile.runtime.arguments import Checked
 
@@ -30,6 +32,7 @@ class Launcher:
         may_write: array parameters whose contents may change.
         text: the generated module, for errors of numba's compiler at the first call.
         program: what it was lowered from.
+        returned: kinds of the numbers that it returns, see `promotion`; None where unknown.
     """
 
     function: Callable[..., object]
@@ -39,6 +42,7 @@ class Launcher:
     may_write: Collection[str]
     text: str = field(default="", repr=False)
     program: Program | None = field(default=None, repr=False)
+    returned: Sequence[Kind] = ()
 
     def __call__(self, checked: Checked) -> object:
         """Run it.
@@ -51,7 +55,16 @@ class Launcher:
             LoweringError: when numba cannot compile the text for these arguments.
         """
         with compiling.retelling(self.target, self.text, self.program):
-            return self._run(checked)
+            return self._retyped(self._run(checked))
+
+    def _retyped(self, result: object) -> object:
+        """Numbers that are returned have the type that they have in the plain program.
+
+        numba returns numbers of Python, a GPU those of NumPy.
+        """
+        if isinstance(result, tuple) and len(result) == len(self.returned):
+            return tuple(map(promotion.as_kind, result, self.returned))
+        return promotion.as_kind(result, self.returned[0]) if len(self.returned) == 1 else result
 
     def _run(self, checked: Checked) -> object:
         if self.target in HOST_TARGETS:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from astile.errors import InternalError
 from astile.ir.program import Program
 from astile.lower import cpu, cuda, python
+from astile.lower.kinds import Kinds
 from astile.lower.lowered import Lowered
 from astile.runtime import compile as compiling
 from astile.runtime import emulate, load
@@ -68,8 +69,9 @@ class Specializer:
         positional, keywords = _parameter_names(program.function)
         may_write = {each.name for each in self._parameters if each.may_be_written}
         may_write -= program.scratch
+        returned = () if self.target == "python" else Kinds(program, types).returned_kinds()
         return Launcher(
-            function, self.target, positional, keywords, may_write, lowered.text, program
+            function, self.target, positional, keywords, may_write, lowered.text, program, returned
         )
 
     def _lower(self, program: Program, types: Mapping[str, str]) -> Lowered:
