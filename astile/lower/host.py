@@ -136,6 +136,8 @@ def _makes_view(program: Program, statement: ast.stmt) -> bool:
     """Whether a statement names a part of an array: ``row = A[i]``, ``inner = A[1:-1]``."""
     if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Subscript):
         return False
+    if not all(isinstance(target, ast.Name) for target in statement.targets):
+        return False
     if any(isinstance(each, ast.Slice) for each in query.indices(statement.value)):
         return True
     ranks = params.names_of(program).ranks

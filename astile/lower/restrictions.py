@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from astile.errors import LoweringError
 from astile.ir import query
@@ -20,12 +20,14 @@ def check(program: Program, body: Sequence[ast.stmt]) -> None:
     Raises:
         LoweringError: with the place and what to write.
     """
+    arrays = {query.base_name(each) for each in query.accesses(program.function)} - {None}
     for statement in (each for outer in body for each in query.statements(outer)):
         for node in _own_nodes(statement):
-            found = _whole_array(program, node)
+            found = _whole_array(program, node, arrays)
             if found is not None:
+                doing = "copying" if isinstance(node, ast.Assign) else "arithmetic on"
                 raise LoweringError(
-                    "arithmetic on whole arrays inside a kernel",
+                    f"{doing} whole arrays inside a kernel",
                     span=program.source.span(found) or program.source.span(statement),
                     notes=["numba.cuda has no arrays made in a kernel but shared and local ones"],
                     hints=["write it as a loop over cells"],
@@ -41,9 +43,14 @@ def _own_nodes(statement: ast.stmt) -> list[ast.AST]:
     return found
 
 
-def _whole_array(program: Program, node: ast.AST) -> ast.expr | None:
-    """A part of a node that computes with an array as a whole, or None."""
-    if isinstance(node, ast.BinOp):
+def _whole_array(
+    program: Program, node: ast.AST, arrays: Collection[str | None]
+) -> ast.expr | None:
+    """A part of a node that computes with an array as a whole, or copies it; or None."""
+    if isinstance(node, ast.Assign) and any(map(_is_slice, node.targets)):
+        # Where both overlap, the value must be complete before the first cell is stored.
+        operands = _choices(node.value)
+    elif isinstance(node, ast.BinOp):
         operands = [node.left, node.right]
         if isinstance(node.op, ast.MatMult):
             return node
@@ -58,7 +65,17 @@ def _whole_array(program: Program, node: ast.AST) -> ast.expr | None:
         operands = [*node.args, *(each.value for each in node.keywords)]
     else:
         return None
-    return next((each for each in operands if _is_slice(each)), None)
+    return next((each for each in operands if _is_slice(each) or _names(each, arrays)), None)
+
+
+def _choices(value: ast.expr) -> list[ast.expr]:
+    if isinstance(value, ast.IfExp):
+        return [*_choices(value.body), *_choices(value.orelse)]
+    return [value]
+
+
+def _names(expression: ast.expr, arrays: Collection[str | None]) -> bool:
+    return isinstance(expression, ast.Name) and expression.id in arrays
 
 
 def _is_slice(expression: ast.expr) -> bool:

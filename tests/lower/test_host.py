@@ -120,11 +120,24 @@ def test_a_serial_loop_that_returns_is_refused() -> None:
     "statement", ["x[i, 1:] -= 2 * x[0, 1:]", "y[i] = np.sum(x[i, :])", "y[i] = x[i, 1:] @ y"]
 )
 def test_arithmetic_on_whole_arrays_is_refused(statement: str) -> None:
-    with pytest.raises(LoweringError, match="whole arrays"):
+    with pytest.raises(LoweringError, match="arithmetic on whole arrays"):
         lower(f"""
         def f(x, y):
             for i in block.x(4):
                 {statement}
+        """)
+
+
+@pytest.mark.parametrize(
+    "statement", ["x[::-1] = x", "x[::-2] = x[::2]", "x[::-1] = y if n else x"]
+)
+def test_copies_of_whole_arrays_are_refused(statement: str) -> None:
+    with pytest.raises(LoweringError, match="copying whole arrays"):
+        lower(f"""
+        def f(x, y, n):
+            {statement}
+            for i in block.x(4):
+                x[i] += y
         """)
 
 
