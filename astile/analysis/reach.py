@@ -113,7 +113,7 @@ class Reach:
             over = lowest(extent.plus(index, -1), low, high)
             if under is not None and under >= 0 and over is not None and over >= 1:
                 continue
-            outside = f"({index.text} < 0 or {index.text} >= {extent.text})"
+            outside = f"({index.text} < {extent.times(-1).text} or {index.text} >= {extent.text})"
             if not signs.never(outside, place) and not self._never(
                 outside, access, statement, signs
             ):

@@ -348,19 +348,42 @@ def leaves_early(body: Sequence[ast.stmt]) -> bool:
     return False
 
 
-def read_outside_loops(body: Sequence[ast.stmt], variable: str) -> ast.Name | None:
-    """Where a variable is read outside of the loops over it, or None."""
+def read_outside_loops(
+    body: Sequence[ast.stmt], variable: str, *, is_set: bool = False
+) -> ast.Name | None:
+    """Where a variable is read outside of the loops over it, or None.
+
+    Args:
+        body: statements in order.
+        variable: of loops in them.
+        is_set: whether it holds what an assignment gave it before; reads of that do not count.
+    """
     for statement in body:
+        found: ast.Name | None = None
+        parts = bodies(statement)
+        ends_in_loop = any(variable in names_written(each.target) for each in loops(statement))
         if isinstance(statement, ast.For) and variable in names_written(statement.target):
-            found = _load_of(statement.iter, variable)
-        elif bodies(statement):
-            inner = [read_outside_loops(each, variable) for each in bodies(statement)]
-            own = [_load_of(each, variable) for each in _expressions(statement)]
+            found = None if is_set else _load_of(statement.iter, variable)
+        elif parts:
+            again = isinstance(statement, (ast.For, ast.While)) and ends_in_loop
+            inside = is_set and not again
+            inner = [read_outside_loops(each, variable, is_set=inside) for each in parts]
+            own = [] if inside else [_load_of(each, variable) for each in _expressions(statement)]
             found = next((each for each in [*own, *inner] if each is not None), None)
-        else:
-            found = _load_of(statement, variable)
+        elif not is_set:
+            found = _load_of(statement, variable) or _updated(statement, variable)
+            is_set = isinstance(statement, ast.Assign) and variable in names_written(statement)
         if found is not None:
             return found
+        is_set = is_set and not ends_in_loop
+    return None
+
+
+def _updated(statement: ast.stmt, variable: str) -> ast.Name | None:
+    """The name in ``i += 1``, which reads it too."""
+    match statement:
+        case ast.AugAssign(target=ast.Name(id=name) as target) if name == variable:
+            return target
     return None
 
 

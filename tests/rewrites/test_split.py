@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from astile.errors import ScheduleError
+from astile.frontend.build import build_from_source
 from astile.ir import query
 from astile.ir.module import module_text
 from astile.ir.printer import print_expression
@@ -332,6 +333,38 @@ def test_bounds_read_as_written() -> None:
     outer = after.loop(made[0])
     assert outer is not None
     assert print_expression(outer.iter) == "range((n + 3) // 12 + 1)"
+
+
+def test_a_cell_counted_from_the_end_after_the_loop() -> None:
+    text = "def f(y, n):\n    for i in range(len(y)):\n        y[i] = i * n\n    y[-1] = n\n"
+    schedule = Schedule(build_from_source(text))
+    schedule.split("i", [None, 2])
+    assert schedule.steps[-1].proof is not None
+
+
+REUSED = """
+def f(y, n):
+    for i in range(n):
+        y[i] = i
+    i = n - 1
+    while i > 0:
+        y[i] += y[i - 1]
+        i -= 1
+"""
+
+
+def test_a_variable_that_is_given_another_value_after_the_loop() -> None:
+    before = program(REUSED)
+    after, _ = applied(split, before, loop(before, "i"), [None, 4])
+    assert_same_results(before, after, lambda n: (np.zeros(50), n), sizes(4))
+
+
+@pytest.mark.parametrize("last", ["i += 1\n    y[0] = i", "if n > 2:\n        i = 0\n    y[0] = i"])
+def test_a_variable_that_is_read_after_the_loop(last: str) -> None:
+    before = program(f"def f(y, n):\n    for i in range(n):\n        y[i] = i\n    {last}\n")
+    with pytest.raises(ScheduleError) as caught:
+        applied(split, before, loop(before, "i"), [None, 4])
+    assert caught.value.code == "schedule.variable-live"
 
 
 # --- trace --------------------------------------------------------------------------------------
