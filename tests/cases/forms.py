@@ -135,3 +135,30 @@ def _counts(subject: Subject, schedule: Schedule) -> list[int]:
     counted = trips(subject, len(subject.sizes) - 1)
     nodes = [schedule.program.loop(each.identity) for each in schedule.loops()]
     return [counted[next(k for k, e in enumerate(every) if e is node)] for node in nodes]
+
+
+def reorders(subject: Subject) -> Iterator[tuple[str, Schedule | str]]:
+    """Each loop made the outer one of the loop that it stands in.
+
+    Yields:
+        The step as text, and the schedule or why it was refused.
+    """
+    for pair in _pairs(subject.schedule()):
+        schedule = subject.schedule()
+        outer, inner = (schedule.loops()[each] for each in pair)
+        form = f"reorder {inner.name} {outer.name}"
+        try:
+            schedule.reorder(inner, outer)
+        except ScheduleError as error:
+            yield form, str(error).splitlines()[0]
+            continue
+        yield form, schedule
+
+
+def _pairs(schedule: Schedule) -> Iterator[tuple[int, int]]:
+    """Positions of loops and of the loops that stand directly in their bodies."""
+    found = [schedule.program.loop(each.identity) for each in schedule.loops()]
+    for first, outer in enumerate(found):
+        for second, inner in enumerate(found):
+            if any(each is inner for each in outer.body):
+                yield first, second

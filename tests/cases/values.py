@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from astile.errors import AstileError
 
 #: Relative difference accepted where bits need not agree, by size of one real number.
 _RELATIVE = {2: 4e-3, 4: 1e-4, 8: 1e-9}
@@ -14,8 +17,19 @@ _RELATIVE = {2: 4e-3, 4: 1e-4, 8: 1e-9}
 Results = list[tuple[str, Any]]
 
 
+@dataclass(frozen=True)
+class Raised:
+    """That a call raised an exception.
+
+    Args:
+        error: its type and its text.
+    """
+
+    error: str
+
+
 def run(function: Callable[..., Any], args: Sequence[Any], names: Sequence[str]) -> Results:
-    """What a call leaves behind: each array argument after it, and what it returned.
+    """What a call leaves behind: each array argument after it, and what it returned or raised.
 
     Args:
         function: is called with copies; their memory layout is that of the arguments.
@@ -25,7 +39,12 @@ def run(function: Callable[..., Any], args: Sequence[Any], names: Sequence[str])
     copies = [copied(each) for each in args]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        returned = function(*copies)
+        try:
+            returned = function(*copies)
+        except AstileError:
+            raise
+        except Exception as error:
+            returned = Raised(f"{type(error).__name__}: {error}")
     found: Results = [
         (name, each)
         for name, each in zip(names, copies, strict=False)
@@ -69,8 +88,8 @@ def apart(one: Any, other: Any, *, bitwise: bool) -> str | None:
         if not isinstance(other, tuple) or len(one) != len(other):
             return " is another tuple"
         return next(_inside(one, other, bitwise), None)
-    if one is None or other is None:
-        return None if one is other else f" is {other}, not {one}"
+    if one is None or other is None or isinstance(one, Raised) or isinstance(other, Raised):
+        return None if one == other else f" is {other}, not {one}"
     one, other = np.asarray(one), np.asarray(other)
     if one.shape != other.shape:
         return f" has shape {other.shape}, not {one.shape}"
