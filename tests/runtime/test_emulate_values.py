@@ -285,3 +285,14 @@ def run(a, u, out):
     a, u, out = np.arange(4, dtype=F)[None], np.array([1, 2], np.uint8), np.zeros(5)
     emulate.load(text, "run")(a, u, out)
     assert out.tolist() == [2, 3, 0, 1, 2.0**64]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_loop_over_a_part_of_an_array_ends_with_it(count: int) -> None:
+    text = HEAD + (
+        "@cuda.jit\ndef kernel(x, out):\n    for a, b in zip(x[:-1], x[1:]):\n"
+        "        out[0] += a * b\n\ndef run(x, out):\n    kernel[1, 1](x, out)\n"
+    )
+    x, out = np.arange(1.0, count + 1), np.zeros(1)
+    emulate.load(text, "run")(x, out)
+    assert out[0] == sum(x[:-1] * x[1:])

@@ -90,6 +90,9 @@ class EmulatedArray:
     def __len__(self) -> int:
         return self.shape[0]
 
+    def __iter__(self) -> Iterator[Any]:
+        return (self[position] for position in range(len(self)))
+
     def __getitem__(self, index: Any) -> Any:
         return self.load(index, self.clock.places.running_line())
 
