@@ -22,6 +22,9 @@ def check(program: Program, body: Sequence[ast.stmt]) -> None:
     """
     arrays = {query.base_name(each) for each in query.accesses(program.function)} - {None}
     for statement in (each for outer in body for each in query.statements(outer)):
+        made = query.allocation(statement)
+        if made is not None and made.scope != "global":
+            continue  # names arrays in its dtype
         for node in _own_nodes(statement):
             found = _whole_array(program, node, arrays)
             if found is not None:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import ast
-
-from astile.analysis import affine
 from astile.errors import ScheduleError
-from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.rewrites.result import Editor, Rewritten, named
-from astile.rewrites.storage import accesses_of, intermediate, reindex
+from astile.rewrites.storage import intermediate
+from astile.rewrites.turns import take_turns
 
 
 def double_buffer(program: Program, array: str) -> Rewritten:
@@ -61,34 +58,5 @@ def double_buffer(program: Program, array: str) -> Rewritten:
             span=edit.span(home),
             hints=["stage the tile inside a loop that runs in order, such as the one summed up"],
         )
-    if held.found.word.removesuffix("_like") != "empty":
-        raise ScheduleError(
-            f"{array} is filled anew in each iteration by {held.found.word}",
-            code="schedule.filled",
-            span=edit.span(held.statement),
-            hints=["allocate it by `empty`, and fill it in a loop"],
-        )
-    inside = query.names_written(home)
-    depends = sorted(
-        inside & set().union(*(query.names(each) for each in (*held.shape, held.dtype)))
-    )
-    if depends:
-        raise ScheduleError(
-            f"the shape of {array} depends on {', '.join(depends)}, which {named(home)} changes",
-            code="schedule.bad-bounds",
-            span=edit.span(held.statement),
-        )
-    step = query.integer(header.step)
-    assert step
-    offset = affine.variable(header.variable) - affine.of(header.start)
-    trip = affine.floor_div(offset if step > 0 else -offset, abs(step))
-    half = affine.modulo(trip, 2)
-    del place.block[place.index]
-    if not place.block:
-        place.block.append(ast.Pass())
-    for access in accesses_of(edit, array):
-        reindex(access, array, [half.expression(), *query.indices(access)])
-    around = edit.place(home)
-    made = held.remade([nodes.const(2), *(nodes.clone(each) for each in held.shape)])
-    around.block.insert(around.index, made)
+    take_turns(edit, held, home, 2)
     return edit.finish([home])

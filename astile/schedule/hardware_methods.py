@@ -6,6 +6,7 @@ from astile.ir.nodes import Note
 from astile.rewrites.annotate import annotate
 from astile.rewrites.bind import bind
 from astile.rewrites.parallel import parallel
+from astile.rewrites.pipeline import pipeline
 from astile.rewrites.vectorize import vectorize
 from astile.schedule.select import Loop
 from astile.schedule.steps import LoopLike, Steps
@@ -28,6 +29,16 @@ class HardwareMethods(Steps):
         """Run a loop in vector lanes; see `astile.rewrites.vectorize`."""
         call = self._call("vectorize", loop)
         return self._apply(call, unsafe, lambda p: vectorize(p, self._loop(loop)))
+
+    def pipeline(
+        self, loop: LoopLike, stages: int = 2, *, unsafe: bool = False
+    ) -> tuple[Loop, ...]:
+        """Fill tiles ahead of the computation that reads them; see `astile.rewrites.pipeline`.
+
+        Returns the loops of the prologue, the steady state and the epilogue.
+        """
+        call = self._call("pipeline", loop, stages)
+        return self._apply(call, unsafe, lambda p: pipeline(p, self._loop(loop), stages))
 
     def annotate(
         self, loop: LoopLike, key: str, value: Note, *, unsafe: bool = False

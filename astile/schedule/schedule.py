@@ -56,6 +56,7 @@ PRIMITIVES = (
     "bind",
     "parallel",
     "vectorize",
+    "pipeline",
     "annotate",
 )
 

@@ -1,0 +1,95 @@
+"""Stencils: chains in shared memory, and sweeps that are tiled in time as well."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from astile.errors import ScheduleError
+from astile.schedule import select
+from astile.schedule.recipes.cooperation import BLOCKS, THREADS, allocated, directly_inside, spread
+from astile.schedule.schedule import Schedule
+from astile.schedule.select import Loop
+
+
+def stencil_chain(s: Schedule, result: str, tile: Sequence[int] = (16, 16)) -> tuple[Loop, ...]:
+    """A chain of stencils with a tile of the result for each thread block.
+
+    All stages before the last one are computed for one tile at a time, halo included, and their
+    values stay in shared memory. The threads of a block go over a tile with halo several times.
+
+    Args:
+        s: the schedule.
+        result: the last stage.
+        tile: sizes of the tile along its outermost loops: one thread for each cell.
+
+    Returns:
+        The loops over tiles.
+
+    Raises:
+        ScheduleError: when a stage before is read elsewhere, or its region in a tile is not
+            known.
+    """
+    made = s.tile(s.loops(result)[: len(tile)], tile)
+    outer, inner = made[: len(tile)], made[len(tile) :]
+    blocks, threads = BLOCKS[-len(tile) :], THREADS[-len(tile) :]
+    staged = []
+    for stage in reversed(s.stages()):
+        if stage.array in allocated(s):
+            s.compute_at(stage, outer[-1])
+            s.set_scope(stage.array, "shared")
+            staged.append(f"{stage.array}_shared")
+    for loop, axis in zip((*outer, *inner), (*blocks, *threads), strict=True):
+        s.bind(loop, axis)
+    for array in staged:
+        own = [each for each in s.loops(array) if each not in outer][: len(tile)]
+        spread(s, own, tile, threads)
+    return outer
+
+
+def time_tiled(
+    s: Schedule, time: Loop | str, tile: Sequence[int], reach: int = 1
+) -> tuple[Loop, ...]:
+    """Sweeps over a grid, tiled in time and space.
+
+    The sweeps of one time step run together, each behind the one before by what it reads ahead,
+    and a tile moves back in each step by what a step reads ahead. A tile then computes several
+    steps while its cells are in fast memory. The source is M. Wolfe, "More iteration space
+    tiling" (1989).
+
+    Args:
+        s: the schedule.
+        time: the loop over time steps, with the nests of the sweeps in its body.
+        tile: how many steps, and how many cells along each axis.
+        reach: how many cells away a sweep reads.
+
+    Returns:
+        The loops over tiles, then those inside a tile.
+
+    Raises:
+        ScheduleError: when the nests are none of this form.
+    """
+    step = Loop(s, select.find_loop(s.program, time))
+    nests = [directly_inside(s, [step])]
+    for _ in tile[2:]:
+        nests.append(directly_inside(s, nests[-1]))
+    sweeps = len(nests[0])
+    if any(len(each) != sweeps for each in nests) or not sweeps:
+        raise ScheduleError(
+            f"in the loop over {step.var} there are no sweeps over {len(tile) - 1} axes",
+            code="schedule.not-nested",
+        )
+    for position in range(1, sweeps):
+        for axis in nests:
+            s.shift(axis[position], position * reach)
+    axes = []
+    for first, *others in nests:
+        for each in others:
+            [first] = s.merge(first, each)
+        axes.append(first)
+    for each in axes:
+        s.skew(step, each, sweeps * reach)
+    made = s.tile([step, *axes], tile)
+    _, *inner = made[len(tile) :]
+    for each in inner:
+        s.skew(made[len(tile)], each, -sweeps * reach)  # for shorter indices
+    return made
