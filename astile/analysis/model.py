@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from astile.analysis import isl
@@ -131,8 +132,9 @@ class _Extractor:
         reads, writes = list(found.reads), list(found.writes)
         if not leaf.is_simple:  # scalars that nobody else reads are its own business
             own = {a.array for a in writes if a.slot.startswith("w_")} - read
-            reads = [a for a in reads if a.array not in own or not a.slot.startswith("o_")]
-            writes = [a for a in writes if a.array not in own or not a.slot.startswith("w_")]
+            found = _numbered(found, own)
+            reads = [a for a in found.reads if a.slot[1:] not in {f"_{each}" for each in own}]
+            writes = [a for a in found.writes if a.slot[1:] not in {f"_{each}" for each in own}]
         if found.leaves:
             live = [each for each in observed if each not in (EFFECTS, RETURN)]
             reads += [Access(f"x_{each}", each, self._every(each)) for each in live]
@@ -326,6 +328,29 @@ class _Extractor:
             self.written.subtract(tokens.domain()),
             parameters,
         )
+
+
+def _numbered(found: Accesses, own: AbstractSet[str]) -> Accesses:
+    """The accesses of a compound statement, those of scalars named like those of cells.
+
+    A scalar may become a cell for each iteration of a loop. All that are written are numbered in
+    the order of the text, but for those that the statement keeps to itself.
+    """
+    order = [slot[1:] for slots in found.slots.values() for slot in slots if slot[0] == "w"]
+    order += [each.slot[1:] for each in found.writes]
+    kept = {f"_{each}" for each in own}
+    written = [e for e in dict.fromkeys(order) if e not in kept and not e.startswith("_<")]
+    numbers = {each: str(number) for number, each in enumerate(written)}
+
+    def named(slot: str) -> str:
+        return slot[0] + numbers.get(slot[1:], slot[1:]) if slot[0] in "woi" else slot
+
+    return replace(
+        found,
+        reads=tuple(replace(each, slot=named(each.slot)) for each in found.reads),
+        writes=tuple(replace(each, slot=named(each.slot)) for each in found.writes),
+        slots={key: tuple(map(named, slots)) for key, slots in found.slots.items()},
+    )
 
 
 def _named(accesses: list[Access]) -> tuple[Access, ...]:

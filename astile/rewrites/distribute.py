@@ -144,7 +144,7 @@ def _sunk(
     A scalar of unknown type is computed anew in each iteration of the inner loop, from what that
     loop leaves as it is.
     """
-    changed = {*query.names_written(inner), *query.written_arrays(inner)}
+    changed, arrays = query.names_written(inner), set(query.written_arrays(inner))
     used = {name for each in behind for name in query.names(each)}
     kept: list[ast.stmt] = []
     for statement in reversed(before):
@@ -152,13 +152,16 @@ def _sunk(
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if (
                 name not in changed | used
                 and not query.names(value) & (changed | {name})
+                and not any(query.accesses(value, each) for each in arrays)
+                and not query.is_allocation(statement)
                 and not is_typed(edit, name)
             ):
                 inner.body.insert(0, statement)
                 continue
         kept.insert(0, statement)
         used |= query.names(statement)
-        changed |= {*query.names_written(statement), *query.written_arrays(statement)}
+        changed |= query.names_written(statement)
+        arrays |= set(query.written_arrays(statement))
     return kept
 
 
