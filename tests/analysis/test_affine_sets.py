@@ -101,6 +101,7 @@ def test_division_and_remainder_round_down(a, b, divisor, i):
         ("0 <= i < n and not (i == 3 or i > 5)", True),
         ("i != 2", True),
         ("True or i < 0", True),
+        ("False or i < 0", True),
         ("i in A", False),
         ("A[0] > 1", False),
         ("i < 3 < x", False),

@@ -290,6 +290,26 @@ def k(x, n):
     assert len(conditions(text.format("i + 1"))) == 1
 
 
+def test_in_an_alternative_the_first_part_has_failed() -> None:
+    text = """
+def k(x, y, n):
+    for i in range(n):
+        x[i] = i < 4 or y[i] > 0
+"""
+    assert all_hold(text, {"x": (3,), "y": (0,)}, {"n": 3})
+    assert all_hold(text, {"x": (10,), "y": (10,)}, {"n": 10})
+    assert not all_hold(text, {"x": (10,), "y": (4,)}, {"n": 10})
+
+
+def test_the_end_of_a_chain_of_comparisons_may_not_be_reached() -> None:
+    program = program_from("""
+def k(x, y, z, n):
+    for i in range(n):
+        x[i] = 0.0 < y[i] < z[i]
+""")
+    assert [each.text for each in bounds.unproved(program)] == ["z[i]"]
+
+
 def test_slices_never_leave() -> None:
     assert (
         conditions("""

@@ -441,11 +441,48 @@ def f(A, B, n):
     assert kind(original, new) in ("statement", "unknown", "flow", "anti")
 
 
+def test_cells_of_a_compound_statement_do_not_become_one():
+    original = """
+def f(B, C, n):
+    A = np.zeros(n + 1)
+    for i in range(n):
+        if B[i] > 0:
+            if B[i] > 5:
+                A[i] = B[i]
+            B[i] = A[i + 1]
+        C[i] = A[i]
+"""
+    new = """
+def f(B, C, n):
+    for i in range(n):
+        T = np.zeros(1)
+        if B[i] > 0:  # 1: i
+            if B[i] > 5:
+                T[0] = B[i]
+            B[i] = T[0]
+        C[i] = T[0]  # 2: i
+"""
+    assert kind(original, new) == "statement"
+
+
 def test_effects_keep_their_order():
     original = "def f(A, n):\n    for i in range(n):\n        print(A[i])\n"
     new = "def f(A, n):\n    for i in range(n - 1, -1, -1):\n        print(A[i])  # 0: i\n"
     assert not isinstance(verdict(original, new), Proved)
     assert kind(original, new.replace("n - 1, -1, -1", "n")) == "equal"
+
+
+def test_blocks_that_may_raise_keep_their_order():
+    text = """
+def f(A, B, n):
+    for i in range({}):
+        try:{}
+            A[i] = B[i]
+        finally:
+            pass
+"""
+    assert kind(text.format("n", ""), text.format("n", "  # 0: i")) == "equal"
+    assert kind(text.format("n", ""), text.format("n - 1, -1, -1", "  # 0: i")) != "equal"
 
 
 def test_nothing_moves_over_a_return_on_data():
@@ -475,6 +512,38 @@ def test_an_indirect_store_keeps_its_order():
     new = "def f(A, B, idx, n):\n    for i in range({}):\n        A[idx[i]] = B[i]  # 0: i\n"
     assert kind(original, new.format("n")) == "equal"
     assert kind(original, new.format("n - 1, -1, -1")) == "unknown"
+
+
+def test_a_cell_that_is_not_known_is_spelled_as_before():
+    original = "def f(A, B, idx, n):\n    for i in range(n):\n        A[idx[i]] = B[i]\n"
+    new = "def f(A, B, idx, n):\n    for i in range(n):\n        {} = B[i]  # 0: i\n"
+    assert kind(original, new.format("A[idx[i]]")) == "equal"
+    assert kind(original, new.format("A[idx[i] + 1]")) == "statement"
+    assert kind(original, new.format("B[idx[i]]")) == "statement"
+
+
+def test_cells_of_an_array_of_unknown_or_unsure_size_are_not_added_to():
+    original = """
+def f(A, B, n):
+    {}
+    for i in range(4):
+        T[i] = 1.0
+    for i in range(min(n, 4)):
+        B[i] = T[i]
+"""
+    unknown = "T = np.empty(int(A[0]), np.float64){}"
+    unsure = """if n > 4:
+        T = np.empty(8, np.float64){}
+    else:
+        T = np.empty(4, np.float64){}"""
+    for made, hints in ((unknown, ["  # 0:"]), (unsure, ["  # 0:", "  # 1:"])):
+        here = len(hints)
+        old = original.format(made.format(*["" for _ in hints]))
+        new = original.format(made.format(*hints)).replace("range(4)", "range(8)")
+        new = new.replace("= 1.0", f"= 1.0  # {here}: i").replace(
+            "= T[i]", f"= T[i]  # {here + 1}: i"
+        )
+        assert kind(old, new) == "unknown"
 
 
 def test_integers_used_as_values_have_to_agree():

@@ -177,6 +177,23 @@ def k(a):
 """)
 
 
+def test_what_meets_at_impossible_sizes_only_hides_nothing() -> None:
+    text = """
+def k(A, x, y, n):
+    s = 0.0
+    t = 0.0
+    for i in parallel(n):
+        A[i] = 1
+        if n > A.shape[0]:
+            BEFORE
+        AFTER
+"""
+    cells = text.replace("BEFORE", "x[0] = 2").replace("AFTER", "y[0] = i")
+    assert refuted(cells).array == "y"
+    names = text.replace("BEFORE", "x[i] = s; s = 2.0").replace("AFTER", "y[i] = t; t = 3.0")
+    assert refuted(names).array == "t"
+
+
 def test_outer_plain_loops_are_equal() -> None:
     assert proved("""
 def k(a, steps):

@@ -129,3 +129,10 @@ def test_a_condition_on_what_may_be_no_integer_is_one_on_data():
     assert not leaf.is_simple
     counted = text + "    for i in range(n):\n        A[i] = 2\n"
     assert leaves(program_from(counted))[0].is_simple
+
+
+def test_a_value_with_an_annotation_is_assigned():
+    [first, second] = leaves(program_from("def f(A):\n    s: float = 1.0\n    A[0] = s\n"))
+    assert isinstance(first.node, ast.AnnAssign)
+    assert isinstance(second.node, ast.Assign)
+    assert len(leaves(program_from("def f(A):\n    s: float\n    A[0] = 1\n"))) == 1

@@ -64,6 +64,8 @@ def test_a_cell_of_the_type_that_the_scalar_has(start, update, dtype):
         ("100.015625", "+= x[i, k]", "np.result_type(0.0, x)"),  # float16 does not hold it
         ("g(x[i, 0])", "+= x[i, k]", "x.dtype"),
         ("np.inf", "= min(s , x[i, k])", "x.dtype"),  # no integer type holds it
+        ("0.058823529411764705", "+= x[i, k]", "np.result_type(0.0, x)"),
+        ("max(x[i, 0], y[0])", "+= x[i, k]", "np.result_type(x, y)"),  # it is one of the two
         ("0.0", "+= math.exp(x[i, k])", "np.float64"),  # one of NumPy's is no number of Python
     ],
 )
