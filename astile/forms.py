@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from astile import check as checking
-from astile.analysis import bounds
+from astile.analysis import bounds, unwritten
+from astile.diagnostics import Related
+from astile.errors import SourceError
 from astile.ir import needs, query
 from astile.ir.program import Program
 from astile.runtime import arguments
@@ -88,6 +90,8 @@ class Forms:
         key = "user" if self._scheduling is not None else family
         with self._lock:
             if key not in self._schedules:
+                if not self._schedules:
+                    _require_written(self.program)
                 self._schedules[key] = self._new_schedule(family)
             return self._schedules[key]
 
@@ -159,3 +163,20 @@ class Forms:
 
 def _take_no_step(schedule: Schedule) -> None:
     """Leave the program as it is."""
+
+
+def _require_written(program: Program) -> None:
+    """Refuse a function that certainly reads what `np.empty` left in memory."""
+    found = unwritten.find(program)
+    if found is None:
+        return
+    cell = f"{found.array}[{', '.join(map(str, found.cell))}]"
+    where = ", ".join(f"{name}={value}" for name, value in found.iteration.items())
+    raise SourceError(
+        f"{cell} is read, and nothing is ever written to it",
+        code="source-unwritten",
+        span=found.span,
+        label=f"read here, in iteration ({where})" if where else "read here",
+        related=[Related(found.made, "allocated here")] if found.made else [],
+        hints=(f"write np.zeros in place of np.empty, or fill {cell} first",),
+    )

@@ -1,0 +1,303 @@
+"""Small functions, one for each corner in which Python, NumPy and numba may differ."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def quotients(a, b, q, r):
+    for i in range(len(a)):
+        q[i] = a[i] // b[i]
+        r[i] = a[i] % b[i]
+
+
+def shares(a, b, out):
+    for i in range(len(a)):
+        out[i] = a[i] / b[i]
+
+
+def shares_of_argument(n, out):
+    for i in range(len(out)):
+        out[i] = i / n
+
+
+def remainders_by_argument(n, out):
+    for i in range(len(out)):
+        out[i] = (i - 3) % n + (i - 3) // n
+
+
+def arithmetic(a, b, more, less, product):
+    for i in range(len(a)):
+        more[i] = a[i] + b[i]
+        less[i] = a[i] - b[i]
+        product[i] = a[i] * b[i]
+
+
+def sums(a, b, out):
+    for i in range(len(a)):
+        out[i] = a[i] + b[i]
+
+
+def differences(a, b, out):
+    for i in range(len(a)):
+        out[i] = a[i] - b[i]
+
+
+def negatives(a, out):
+    for i in range(len(a)):
+        out[i] = -a[i]
+
+
+def complements(a, out):
+    for i in range(len(a)):
+        out[i] = ~a[i]
+
+
+def converted(a, out):
+    for i in range(len(a)):
+        out[i] = int(a[i]) - float(a[i]) * float(a[i])
+
+
+def squares_of_argument(n, out):
+    for i in range(len(out)):
+        out[i] = n * n + i
+
+
+def far_apart(out):
+    for i in range(0, 12884901882, 2147483647):
+        out[i // 2147483647] = i * 3 + 1
+
+
+def powers(a, out):
+    for i in range(len(a)):
+        out[i] = a[i] ** 2 + a[i] ** 3
+
+
+def powers_by_argument(a, k, out):
+    for i in range(len(a)):
+        out[i] = a[i] ** k
+
+
+def scaled(a, out):
+    for i in range(len(a)):
+        out[i] = a[i] * 0.1 + 0.7
+
+
+def scaled_by_argument(a, factor, out):
+    for i in range(len(a)):
+        out[i] = a[i] * factor
+
+
+def total(a):
+    s = 0.0
+    for i in range(len(a)):
+        s += a[i]
+    return s
+
+
+def whole_total(a, out):
+    s = 0
+    for i in range(len(a)):
+        s += a[i]
+    out[0] = s
+
+
+def totals(a, out):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            out[0] += a[i, j]
+
+
+def last_large(a, out):
+    s = -1
+    for i in range(len(a)):
+        if a[i] > 3:
+            s = a[i]
+    out[0] = s
+
+
+def replaced(a, n, out):
+    for i in range(len(a)):
+        s = n
+        if a[i] > 3:
+            s = a[i]
+        out[i] = s
+
+
+def replaced_and_doubled(a, n, out):
+    for i in range(len(a)):
+        s = n
+        if a[i] > 3:
+            s = a[i]
+        out[i] = s + s
+
+
+def first_large(a):
+    for i in range(len(a)):
+        if a[i] > 3:
+            return a[i]
+    return -1
+
+
+def several_results(a):
+    s = 0.0
+    n = 0
+    for i in range(len(a)):
+        s += a[i]
+        n += 1
+    return s, n, a[0] > 0
+
+
+def extremes(a, b, low, high):
+    for i in range(len(a)):
+        low[i] = min(a[i], b[i])
+        high[i] = max(a[i], b[i])
+
+
+def largest(a, out):
+    m = a[0]
+    for i in range(len(a)):
+        m = max(m, a[i])
+    out[0] = m
+
+
+def last_of_loop(a, out):
+    for i in range(len(a)):
+        out[i] = a[i]
+    out[0] = i
+
+
+def changed_in_body(a, out):
+    n = 0
+    for i in range(len(a)):
+        i = i * 2
+        n += i
+    out[0] = n
+
+
+def left_early(a, out):
+    for i in range(len(a)):
+        if a[i] < 0:
+            break
+        if a[i] == 3:
+            continue
+        out[i] = a[i]
+
+
+def returns_early(a, out):
+    for i in range(len(a)):
+        if a[i] < 0:
+            return i
+        out[i] = a[i]
+    return -1
+
+
+def in_place(a):
+    for i in range(1, len(a)):
+        a[i] = a[i] + a[i - 1]
+
+
+def unwritten(out):
+    t = np.empty(4, np.float64)
+    t[0] = 1.0
+    for i in range(4):
+        out[i] = t[i]
+
+
+def neighbours(a, out):
+    for i in range(len(a)):
+        out[i] = a[i] - a[i - 1]
+    out[-1] += 100
+
+
+def beyond_end(a, out):
+    for i in range(len(a)):
+        out[i] = a[i + 1]
+
+
+def shifted_copy(a, out):
+    for i in range(1, len(a)):
+        out[i] = a[i - 1] + a[i]
+
+
+def guarded_index(a, idx, out):
+    for i in range(len(out)):
+        if idx[i] < len(a) and a[idx[i]] > 0:
+            out[i] = a[idx[i]]
+
+
+def checked_first(a, out, limit):
+    for i in range(len(a)):
+        out[i] = a[i]
+        if a[i] > limit:
+            raise ValueError("too large")
+
+
+def marked(a, out):
+    for i in range(len(a)):
+        out[0] = 7
+
+
+def last_mark(a, out):
+    for i in range(len(a)):
+        out[0] = a[i]
+
+
+def gathered(a, idx, out):
+    for i in range(len(idx)):
+        out[i] = a[idx[i]]
+
+
+def scattered(a, idx, out):
+    for i in range(len(idx)):
+        out[idx[i]] = a[i]
+
+
+def counted(a, idx, out):
+    for i in range(len(idx)):
+        out[idx[i]] += a[i]
+
+
+def stored(a, out):
+    for i in range(len(a)):
+        out[i] = a[i]
+
+
+def truncated(a, out):
+    for i in range(len(a)):
+        out[i] = int(a[i])
+
+
+def shifted(a, b, left, right):
+    for i in range(len(a)):
+        left[i] = a[i] << b[i]
+        right[i] = a[i] >> b[i]
+
+
+def comparisons(a, b, out):
+    for i in range(len(a)):
+        out[i] = (a[i] > 0) + (b[i] > 0)
+
+
+def stepped(a, step, out):
+    for i in range(0, len(a), step):
+        out[i] = a[i]
+
+
+def scaled_by_reciprocal(a, factor, out):
+    for i in range(len(a)):
+        out[i] = a[i] / factor
+
+
+def sums_of_rows(x, out):
+    for i in range(x.shape[0]):
+        for k in range(x.shape[1]):
+            out[i] += x[i, k]
+
+
+def written_in_part(a, m, out):
+    t = np.empty(len(out))
+    for i in range(m):
+        t[i] = a[i]
+    for i in range(len(out)):
+        out[i] = t[i]

@@ -1,0 +1,235 @@
+"""Rows 1 to 13, and those without a number: what is computed, and in which type."""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+from astile.errors import LoweringError
+from astile.kernel import tile
+from tests.semantics import corners
+from tests.semantics.agreement import TARGETS, agrees, array, outcome
+
+zeros = np.zeros
+
+
+def refused(function, *arguments, target="cpu", match):
+    """A target refuses types before anything runs."""
+    with pytest.raises(LoweringError, match=match) as caught:
+        tile(target=target)(function)(*arguments)
+    assert caught.value.diagnostic.span is not None
+    return caught.value
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint8", "float32"])
+def test_01_whole_division_floors(dtype):
+    signed = dtype[0] != "u"
+    a = array(dtype, -7, 7, -7, 6) if signed else array(dtype, 7, 7, 100, 6)
+    b = array(dtype, 2, -3, -2, 4) if signed else array(dtype, 2, 3, 7, 9)
+    agrees(corners.quotients, a, b, zeros(4, dtype), zeros(4, dtype))
+
+
+def test_02_least_integer_divided_by_minus_one():
+    least = np.iinfo(np.int32).min
+    a, b = array("int32", least), array("int32", -1)
+    agrees(corners.quotients, a, b, zeros(1, "int32"), zeros(1, "int32"))
+    a, b = array("int64", np.iinfo(np.int64).min), array("int64", -1)
+    q = zeros(1, "int64")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tile(target="python")(corners.quotients)(a, b, q, q.copy())
+    assert q[0] == a[0]
+    tile(target="cpu")(corners.quotients)(a, b, q, q.copy())
+    assert q[0] == 0  # numba's error model of NumPy has it so
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+def test_03_whole_division_by_zero(dtype):
+    agrees(
+        corners.quotients, array(dtype, 1, 5, 0), zeros(3, dtype), zeros(3, dtype), zeros(3, dtype)
+    )
+
+
+@pytest.mark.parametrize("function", [corners.shares_of_argument, corners.remainders_by_argument])
+def test_03_numbers_of_python_raise(function):
+    agrees(function, 0, zeros(3), targets=("python", "cpu"))
+    agrees(function, 2, zeros(3))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32", "complex64"])
+def test_04_division_by_zero(dtype):
+    out = zeros(3, "complex64" if dtype == "complex64" else "float64")
+    agrees(corners.shares, array(dtype, 1, 0, 3), array(dtype, 0, 0, 2), out)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint8"])
+def test_05_06_narrow_integers_wrap(dtype):
+    most = np.iinfo(dtype).max
+    a, b = array(dtype, most, 1), array(dtype, most, 2)
+    wide = [zeros(2, "uint64" if dtype[0] == "u" else "int64") for _ in range(3)]
+    agrees(corners.arithmetic, a, b, *wide)
+
+
+def test_07_uint64_and_signed_integers():
+    a, b = array("uint64", 1, 3), array("int64", 3, 1)
+    agrees(corners.differences, a, b, zeros(2))
+    refused(
+        corners.extremes, a, b, zeros(2), zeros(2), match="depends on the data: int64 or uint64"
+    )
+
+
+def test_08_integers_beyond_64_bits():
+    agrees(corners.squares_of_argument, 2**40, zeros(2), targets=("python",))
+    out = zeros(2)
+    tile(target="cpu")(corners.squares_of_argument)(2**40, out)
+    assert out.tolist() == [0.0, 1.0]
+
+
+def test_09_indices_beyond_32_bits():
+    agrees(corners.far_apart, zeros(6, "int64"))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint8"])
+def test_10_negative_exponents_of_integers(dtype):
+    a = array(dtype, 2, 3, 100)
+    for target in ("cpu", "emulate"):
+        refused(
+            corners.powers_by_argument, a, 3, zeros(3), target=target, match="that may be negative"
+        )
+    agrees(corners.powers_by_argument, a.astype("float32"), -1, zeros(3, "float32"))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+def test_11_squares_keep_their_type(dtype):
+    agrees(corners.powers, array(dtype, 2, 3, 100), zeros(3))
+
+
+@pytest.mark.parametrize("dtype", ["int16", "float32", "complex64"])
+def test_12_constants_take_the_type_beside_them(dtype):
+    out = zeros(3, "complex128" if dtype == "complex64" else "float64")
+    agrees(corners.scaled, array(dtype, 3, 1, 2), out)
+
+
+@pytest.mark.parametrize("dtype", ["int16", "int32"])
+def test_12_float32_and_integers(dtype):
+    agrees(corners.sums, array("float32", 3, 0.1), array(dtype, 7, 1), zeros(2))
+
+
+@pytest.mark.parametrize("factor", [0.1, np.float64(0.1)])
+def test_12_numbers_that_are_arguments(factor):
+    agrees(corners.scaled_by_argument, array("float32", 3, 0.1), factor, zeros(2))
+
+
+def test_13_accumulators_have_the_type_of_what_is_added():
+    x = np.random.default_rng(0).random(40).astype("float32")
+    agrees(corners.total, x)
+    agrees(corners.whole_total, array("uint8", 200, 200, 200), zeros(1))
+
+
+def test_13_integers_of_python_are_not_squeezed():
+    small = array("uint8", 1, 0, 2)
+    agrees(corners.last_large, small, zeros(1))
+    agrees(corners.replaced, small, -5, zeros(3))
+    refused(corners.replaced_and_doubled, small, 5, zeros(3), match="depends on the data: int or u")
+
+
+def test_13_a_name_has_one_type():
+    empty = zeros(0, "float32")
+    assert outcome(corners.total, [empty]).returned == ("float", "0.0")
+    kernel = tile(target="cpu")(corners.total)
+    assert outcome(kernel, [empty]).returned == ("float32", "np.float32(0.0)")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "uint8"])
+def test_13_numbers_that_are_returned(dtype):
+    agrees(corners.several_results, array(dtype, 1, 0, 4))
+    agrees(corners.first_large, array(dtype, 1, 0, 4), targets=("python",))
+    plain = corners.first_large(array(dtype, 1, 0, 4))
+    found = tile(target="cpu")(corners.first_large)(array(dtype, 1, 0, 4))
+    assert found == plain
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"), [("int64", "uint8"), ("float64", "int32"), ("float64", "bool")]
+)
+def test_stores_into_other_types(source, kind):
+    agrees(corners.stored, array(source, 300, 0, 1, -5), zeros(4, kind))
+
+
+def test_truncation():
+    agrees(corners.truncated, array("float32", -1.7, 1.7), zeros(2, "int64"))
+    agrees(corners.converted, array("uint8", 7, 200), zeros(2))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_nan_and_infinity_stored_into_integers(value):
+    a, out = array("float64", value), zeros(1, "int32")
+    assert outcome(corners.stored, [a, out]).raised in (ValueError, OverflowError)
+    agrees(corners.stored, a, out, targets=("python",))
+    assert re.search("Error in thread", _message(corners.stored, a, out))
+    tile(target="cpu")(corners.stored)(a, out)
+    assert out[0] == np.iinfo("int32").min  # the machine's choice
+
+
+def _message(function, *arguments):
+    with pytest.raises(Exception, match="cannot convert") as caught:
+        tile(target="emulate")(function)(*arguments)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint8"])
+def test_shifts_by_more_than_the_width(dtype):
+    a, b = array(dtype, 1, 5, 100), array(dtype, 70, 2, 33)
+    agrees(corners.shifted, a, b, zeros(3, dtype), zeros(3, dtype))
+
+
+def test_negative_numbers_shifted():
+    a, b = array("int64", -8, 5, -1), array("int64", 70, -1, 3)
+    agrees(corners.shifted, a, b, zeros(3, "int64"), zeros(3, "int64"))
+
+
+def test_sums_of_truth_values():
+    a, b = array("bool", 1, 0, 1), array("bool", 1, 0, 0)
+    agrees(corners.sums, a, b, zeros(3, "int64"))
+    agrees(corners.comparisons, array("int8", 1, 0, 1), array("int8", 1, 0, 0), zeros(3, "int64"))
+
+
+@pytest.mark.parametrize("target", ["cpu", "emulate"])
+def test_what_numpy_does_not_define(target):
+    flags, out = array("bool", 1, 0), zeros(2)
+    cases = [
+        (corners.negatives, (flags, out)),
+        (corners.differences, (flags, flags, out)),
+        (corners.complements, (zeros(2), out)),
+        (corners.shifted, (zeros(2, "uint64"), zeros(2, "int64"), out, out.copy())),
+    ]
+    for function, arguments in cases:
+        assert outcome(function, arguments).raised is TypeError
+        refused(function, *arguments, target=target, match="raises a TypeError")
+
+
+def test_read_only_arrays():
+    frozen = array("float64", 1, 2)
+    frozen.flags.writeable = False
+    agrees(corners.stored, frozen, zeros(2))
+    out = zeros(2)
+    for target in TARGETS:
+        with pytest.raises(ValueError, match="read-only") as caught:
+            tile(target=target)(corners.stored)(out, frozen)
+        assert type(caught.value).__name__ == "ArgumentError"
+
+
+def test_step_zero():
+    x = array("float64", 1, 2, 3)
+    agrees(corners.stepped, x, 0, zeros(3), targets=("python", "cpu"))
+    with pytest.raises(Exception, match="must not be zero"):
+        tile(target="emulate")(corners.stepped)(x, 0, zeros(3))
+    for step in (1, 2, -1):
+        agrees(corners.stepped, x, step, zeros(3), targets=("python", "emulate"))
+
+
+def test_04_numbers_of_numpy_do_not_raise():
+    agrees(corners.scaled_by_reciprocal, array("float32", 1, 0), np.float32(0), zeros(2))
