@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from astile.errors import ArgumentError, AstileError, InternalError, LoweringError
+from astile.tables import table_text
 
 #: Relative difference that is accepted where bits need not agree, by size of one real number.
 _RELATIVE = {2: 4e-3, 4: 2e-5, 8: 1e-11}
@@ -67,11 +68,8 @@ class CheckReport:
         return [_HEADINGS, *(_printed(each) for each in self.rows)]
 
     def __str__(self) -> str:
-        cells = self.cells()
-        widths = [max(len(row[column]) for row in cells) for column in range(len(_HEADINGS))]
-        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]
-        lines.insert(1, "  ".join("-" * width for width in widths))
-        return "\n".join(lines)
+        headings, *rows = self.cells()
+        return table_text(headings, rows)
 
 
 def compare(

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any, Generic, Literal, ParamSpec, Protocol, TypeVar, cast, get_args, overload
 
 from astile import check as checking
+from astile import explain as explaining
 from astile.diagnostics import did_you_mean
 from astile.errors import ArgumentError, LoweringError, ScheduleError
 from astile.forms import Forms, Scheduling
 from astile.frontend import build
 from astile.frontend import text as given_text
 from astile.ir.module import module_text
+from astile.report import Report
 from astile.runtime import arguments, arrays, launch, load
 from astile.runtime import compile as compiling
 from astile.schedule.schedule import Schedule
@@ -168,6 +170,26 @@ class Kernel(Generic[P, R_co]):
         return checking.compare(
             self._plain_call, candidates, skipped, values, frozenset(self._original.scratch)
         )
+
+    def explain(self, *sizes: Any, **named: Any) -> Report:
+        """Count what the schedule changes: bytes to and from slow memory, footprints, operations.
+
+        Args:
+            *sizes: arrays, or their shapes as tuples, and integers, in the order of a call.
+            **named: the same, by name.
+
+        Raises:
+            ArgumentError: when a size is missing, or what was given is no size.
+            SourceError: for Python whose accesses cannot be counted.
+        """
+        try:
+            given = self.__signature__.bind_partial(*sizes, **named)
+        except TypeError as error:
+            raise TypeError(f"{self.__name__}.explain() {error}") from None
+        given.apply_defaults()
+        known = explaining.sizes_of(self._original, given.arguments)
+        chosen = self._forms.schedule(self._default_target()).program
+        return explaining.explain(self._original, chosen, known)
 
     # --- running --------------------------------------------------------------------------------
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 from collections.abc import Sequence
 
@@ -17,10 +16,8 @@ from astile.cli.output import print_json, print_table
 @click.command()
 @options.function
 @options.shapes
-@click.option(
-    "--value", "values", multiple=True, metavar="NAME=N", help="A number, as in --value n=100."
-)
-@click.option("--dtype", "dtypes", multiple=True, metavar="NAME=T", help="As in --dtype idx=int64.")
+@options.values
+@options.dtypes
 @click.option("--seed", default=0, show_default=True, help="Of the random arrays.")
 @options.as_json
 def check(
@@ -40,7 +37,7 @@ def check(
     made = arguments_of(
         kernel,
         options.read_shapes(shapes),
-        options.read_pairs(values, _number),
+        options.read_pairs(values, options.number),
         options.read_pairs(dtypes, str),
         seed,
     )
@@ -51,10 +48,3 @@ def check(
         return
     headings, *cells = report.cells()
     print_table(headings, cells)
-
-
-def _number(text: str) -> object:
-    value = ast.literal_eval(text)
-    if not isinstance(value, (bool, int, float, complex, str)):
-        raise ValueError(text)
-    return value

@@ -16,6 +16,7 @@ from astile.errors import AstileError
 #: so that ``astile --help`` loads neither the proof's library nor numba.
 _COMMANDS = {
     "show": "The transformed source.",
+    "explain": "Footprints, bytes moved, operations, occupancy.",
     "check": "Run every step and target against the plain function.",
     "emit": "Write the source for a target to a file.",
     "doctor": "Which targets work here, and what is missing.",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
@@ -36,6 +37,36 @@ shapes = click.option(
     metavar="NAME=N,M",
     help="Shape of an array argument, as in --shape x=226,226.",
 )
+
+
+values = click.option(
+    "--value", "values", multiple=True, metavar="NAME=N", help="A number, as in --value n=100."
+)
+dtypes = click.option(
+    "--dtype", "dtypes", multiple=True, metavar="NAME=T", help="As in --dtype idx=int64."
+)
+
+
+class Shaped(NamedTuple):
+    """An array of which only shape and type are known."""
+
+    shape: tuple[int, ...]
+    dtype: str
+
+
+def number(text: str) -> object:
+    """A number as Python writes it.
+
+    Args:
+        text: one literal.
+
+    Raises:
+        ValueError: for anything else.
+    """
+    value = ast.literal_eval(text)
+    if not isinstance(value, (bool, int, float, complex, str)):
+        raise ValueError(text)
+    return value
 
 
 def read_pairs(given: Sequence[str], read: Callable[[str], Value]) -> dict[str, Value]:

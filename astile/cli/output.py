@@ -9,7 +9,8 @@ from typing import Any
 import click
 from rich.console import Console
 from rich.syntax import Syntax
-from rich.table import Table
+
+from astile.tables import table, table_text
 
 
 def print_source(text: str, language: str = "python") -> None:
@@ -35,14 +36,9 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """
     console = Console()
     if console.is_terminal:
-        table = Table(*headings, show_edge=False, box=None, header_style="bold", pad_edge=False)
-        for row in rows:
-            table.add_row(*row)
-        console.print(table)
-        return
-    widths = [max(len(row[column]) for row in (headings, *rows)) for column in range(len(headings))]
-    for row in (headings, *rows):
-        click.echo("  ".join(map(str.ljust, row, widths)).rstrip())
+        console.print(table(headings, rows))
+    else:
+        click.echo(table_text(headings, rows))
 
 
 def print_json(value: dict[str, Any]) -> None:

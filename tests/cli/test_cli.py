@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from astile.cli.main import main
 
-MODULE = '''
+MODULE = """
 import numpy as np
 from astile import Schedule, tile
 
@@ -40,7 +40,7 @@ def refused(x):
 scheduled = Schedule(plain)
 scheduled.split("i", [None, 8])
 number = 3
-'''
+"""
 
 
 @pytest.fixture
@@ -103,6 +103,16 @@ def test_check_takes_numbers_and_dtypes(file):
     found = run("check", f"{file}:gather", *options, "--json")
     assert found.exit_code == 0, found.output
     assert json.loads(found.output)["rows"][0]["compared"] == "reference"
+
+
+def test_explain(file):
+    options = ["--shape", "x=9", "--shape", "out=8", "--dtype", "x=float64"]
+    found = run("explain", f"{file}:plain", *options)
+    assert found.exit_code == 0, found.output
+    assert "x read" in found.output
+    report = json.loads(run("explain", f"{file}:plain", *options, "--json").output)["report"]
+    assert report["before"]["moved"][0] == {"nest": 0, "array": "x", "read": 64, "written": 0}
+    assert run("explain", f"{file}:plain").exit_code == 1  # sizes are missing
 
 
 def test_emit_writes_a_module(file, tmp_path):

@@ -1,0 +1,37 @@
+"""``astile explain``: what the schedule changes, in bytes and operations, for given sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from astile.cli import options, schema
+from astile.cli.functions import kernel_of
+from astile.cli.output import print_json
+
+
+@click.command()
+@options.function
+@options.shapes
+@options.values
+@options.dtypes
+@options.as_json
+def explain(
+    function: str,
+    shapes: Sequence[str],
+    values: Sequence[str],
+    dtypes: Sequence[str],
+    as_json: bool,
+) -> None:
+    """Print footprints, bytes moved to and from slow memory, operations and occupancy."""
+    kernel = kernel_of(function)
+    types = options.read_pairs(dtypes, str)
+    given: dict[str, object] = dict(options.read_pairs(values, options.number))
+    for name, shape in options.read_shapes(shapes).items():
+        given[name] = options.Shaped(shape, types.get(name, "float32"))
+    report = kernel.explain(**given)
+    if as_json:
+        print_json(schema.document("explain", function=kernel.__name__, report=report.to_dict()))
+    else:
+        click.echo(str(report))
