@@ -239,9 +239,12 @@ class _Resolver(ast.NodeTransformer):
         return nodes.copy_place(node, nodes.name(name))
 
     def _frozen(self, name: str, value: ConstantValue) -> ConstantValue:
-        """A NumPy integer that is only used as an index or bound becomes a plain one."""
-        whole = isinstance(value, np.integer) and name in self._index_only
-        return int(value) if whole else value  # type: ignore[arg-type]
+        """A NumPy integer that is only used as an index or bound becomes a plain one.
+
+        One of a short or unsigned type stays: sums with it wrap around in that type.
+        """
+        whole = isinstance(value, np.signedinteger) and value.itemsize >= np.int32(0).itemsize
+        return int(value) if whole and name in self._index_only else value  # type: ignore[arg-type]
 
     # --- attributes -----------------------------------------------------------------------------
 

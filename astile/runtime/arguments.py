@@ -104,7 +104,7 @@ def check(
         _require(use, _NUMBER_CHECKS, value, target)
         if isinstance(value, (int, np.integer)):
             ints[use.name] = int(value)
-            if use.role == "integer":  # sizes are mathematical integers, whatever holds them
+            if use.role == "integer" and not use.valued:
                 passed[use.name] = ints[use.name]
     _require_one_place(arrays)
     written = {use.name for use in uses if use.may_be_written}
@@ -224,6 +224,22 @@ def _no_integer(use: Use, value: object, target: str) -> _Problem | None:
     )
 
 
+def _is_typed(use: Use, value: object, target: str) -> _Problem | None:
+    """A size whose type would decide values, or in whose type sizes may not fit."""
+    if use.role != "integer" or not isinstance(value, (np.integer, bool)):
+        return None
+    if isinstance(value, np.integer):
+        if value.dtype == np.int64 or (value.dtype == np.int32 and not use.valued):
+            return None
+        found = f"a numpy.{value.dtype}"
+    elif use.valued:
+        found = "a bool"
+    else:
+        return None
+    used = "sets a range or an index" + (", and values are computed from it" if use.valued else "")
+    return _Problem(found, f"an int: it {used}", f"pass int({use.name})")
+
+
 def _too_wide(use: Use, value: object, target: str) -> _Problem | None:
     if target == "python" or not isinstance(value, int):
         return None
@@ -242,7 +258,7 @@ _ARRAY_CHECKS = (
     _not_writable,
     _meets_itself,
 )
-_NUMBER_CHECKS = (_no_array, _no_number, _no_integer, _too_wide)
+_NUMBER_CHECKS = (_no_array, _no_number, _no_integer, _is_typed, _too_wide)
 
 
 def _described(facts: ArrayFacts) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,14 +10,13 @@ import numpy as np
 
 from astile.ir import query
 from astile.ir.program import Program
+from astile.runtime.integers import Integers
 from astile.source import Span
 
 Role = Literal["array", "number", "integer", "open"]
 
 #: Attributes that tell about an array without giving away its cells.
 _HARMLESS_ATTRIBUTES = ("shape", "ndim", "size", "dtype", "itemsize", "nbytes")
-#: Functions that pass an integer through to where it sets a range or an index.
-_INTEGER_CALLS = ("min", "max", "abs", "len")
 #: Built-in functions of numbers.
 _NUMBER_CALLS = ("abs", "min", "max", "int", "float", "bool", "complex", "round", "divmod", "pow")
 
@@ -35,6 +33,7 @@ class Use:
         written: whether cells are certainly stored through this name.
         may_be_written: whether they may be, through a function or another name too.
         span: the place in the user's file that shows it.
+        valued: whether an integer enters values too, so that its type decides what they are.
     """
 
     name: str
@@ -43,6 +42,7 @@ class Use:
     written: bool
     may_be_written: bool
     span: Span | None
+    valued: bool = False
 
 
 def uses(program: Program) -> tuple[Use, ...]:
@@ -53,7 +53,7 @@ def uses(program: Program) -> tuple[Use, ...]:
     """
     function = program.function
     parents = {child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)}
-    integers = _integer_names(function)
+    integers = Integers(function)
     rebound = query.names_written(function)
     reader = _Reader(program, parents)
     return tuple(
@@ -61,7 +61,7 @@ def uses(program: Program) -> tuple[Use, ...]:
     )
 
 
-def _use(reader: _Reader, name: str, integers: set[str], rebound: bool) -> Use:
+def _use(reader: _Reader, name: str, integers: Integers, rebound: bool) -> Use:
     program = reader.program
     seen = [
         reader.sight(node)
@@ -79,8 +79,9 @@ def _use(reader: _Reader, name: str, integers: set[str], rebound: bool) -> Use:
         shown = next((each for each in seen if each.kind in ("cell", "view")), seen[0])
         span = program.source.span(shown.node)
         return Use(name, "array", rank, written, written or escapes, span)
-    if name in integers:
-        return Use(name, "integer", None, False, False, span)
+    if name in integers.names:
+        valued = integers.is_valued(name)
+        return Use(name, "integer", None, False, False, span, valued)
     if kinds == {"number"}:
         return Use(name, "number", None, False, False, span)
     return Use(name, "open", None, False, bool(seen), span)
@@ -200,27 +201,3 @@ def _is_many(index: ast.expr) -> bool:
     if isinstance(index, ast.Constant):
         return index.value is None or index.value is Ellipsis
     return (query.dotted(index) or "").endswith("newaxis")
-
-
-def _integer_names(function: ast.FunctionDef) -> set[str]:
-    """Names that set a range or an index somewhere, by themselves or inside plain arithmetic."""
-    found: set[str] = set()
-    for node in ast.walk(function):
-        if isinstance(node, ast.Subscript):
-            found.update(_plain_names(node.slice))
-        elif isinstance(node, ast.Call) and query.dotted(node.func) in query.LOOP_WORDS:
-            for each in node.args:
-                found.update(_plain_names(each))
-    return found
-
-
-def _plain_names(expression: ast.expr) -> Iterator[str]:
-    """Names that an index expression consists of; ``idx`` in ``A[idx[i]]`` is none of them."""
-    if isinstance(expression, ast.Name):
-        yield expression.id
-    elif isinstance(expression, (ast.BinOp, ast.UnaryOp, ast.Tuple, ast.Slice)) or (
-        isinstance(expression, ast.Call) and query.dotted(expression.func) in _INTEGER_CALLS
-    ):
-        for child in ast.iter_child_nodes(expression):
-            if isinstance(child, ast.expr) and child is not getattr(expression, "func", None):
-                yield from _plain_names(child)

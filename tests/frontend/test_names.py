@@ -125,6 +125,14 @@ def test_an_integer_used_as_a_value_keeps_its_type():
     assert type(build(f).constants["RADIUS"]) is np.int32
 
 
+def test_a_short_integer_used_as_an_index_keeps_its_type():
+    def f(A):
+        for i in range(len(A)):
+            A[i + SMALL] = 0
+
+    assert type(build(f).constants["SMALL"]) is np.uint8
+
+
 def test_closure_goes_before_module():
     N = 100  # noqa: F841
 

@@ -155,6 +155,28 @@ def test_read_only_array_is_refused_only_where_it_is_written():
     )
 
 
+SIZE = "def f(out, n):\n    m = n - 1\n    for i in range(m):\n        out[i] = 1\n"
+VALUE = "def f(out, n):\n    for i in range(n):\n        out[i] = out[i] * n\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "n"),
+    [(SIZE, np.uint8(4)), (SIZE, np.uint64(4)), (VALUE, np.int32(4)), (VALUE, True)],
+)
+def test_sizes_of_a_type_that_decides_values_are_refused(text, n):
+    with pytest.raises(ArgumentError, match=r"expected an int: it sets[^$]*pass int\(n\)"):
+        check(uses_of(text), [], {"out": np.zeros(4), "n": n}, "python")
+
+
+@pytest.mark.parametrize(
+    ("text", "n", "kind"),
+    [(SIZE, np.int32(4), int), (SIZE, True, int), (VALUE, np.int64(4), np.int64), (VALUE, 4, int)],
+)
+def test_sizes_keep_a_type_that_decides_values(text, n, kind):
+    checked = check(uses_of(text), [], {"out": np.zeros(4), "n": n}, "python")
+    assert type(checked.values["n"]) is kind
+
+
 def test_bounds_condition_is_told_in_its_own_words():
     with pytest.raises(ArgumentError, match=r"out\[4\] is outside of axis 0 of 'out', size 4"):
         check(uses_of(CONV), [AtMost()], arguments(n=5), "cpu")
@@ -162,7 +184,7 @@ def test_bounds_condition_is_told_in_its_own_words():
 
 def test_bounds_condition_of_what_is_no_integer():
     loose = uses_of(
-        "def f(out, n):\n    m = n - 1\n    for i in range(m):\n        out[i, 0] = 1\n"
+        "def f(out, n):\n    m = int(n) - 1\n    for i in range(m):\n        out[i, 0] = 1\n"
     )
     out = np.zeros((4, 5))
     assert check(loose, [AtMost()], {"out": out, "n": np.int32(4)}, "cpu").values["n"] == 4

@@ -118,6 +118,39 @@ def test_integers(body):
     assert use_of(f"def f(b, n):\n    {body}\n", "n").role == "integer"
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for i in range(n - 1): b[i] = 0",
+        "b[2 * n] = 0",
+        "b[min(n, 3)] = 0",
+        "c = np.empty((n, 2), np.float32); b[n] = 0",
+        "if n + 1 < b.shape[0]: b[n] = 0",
+        "m = n // 2; b[m] = 0",
+        "for i in range(9):\n        if i < n: b[i + n] = 0",
+    ],
+)
+def test_integers_that_are_sizes_only(body):
+    use = use_of(f"def f(b, n):\n    {body}\n", "n")
+    assert (use.role, use.valued) == ("integer", False)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "b[n] = n",
+        "b[n] = b[0] * n",
+        "if b[0] < n: b[n] = 0",
+        "m = n // 2; b[m] = m * 0.5",
+        "c = np.full(3, n); b[n] = 0",
+        "b[n] = 0; return n",
+    ],
+)
+def test_integers_that_enter_values(body):
+    use = use_of(f"def f(b, n):\n    {body}\n", "n")
+    assert (use.role, use.valued) == ("integer", True)
+
+
 @pytest.mark.parametrize("body", ["b[0] = n * 2", "b[0] = -n", "b[0] = 1 if n > 0 else 2"])
 def test_numbers(body):
     use = use_of(f"def f(b, n):\n    {body}\n", "n")
