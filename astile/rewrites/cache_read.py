@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from astile.analysis.footprint import Access, accesses_inside
+from astile.analysis.footprint import Access, accesses_inside, box
 from astile.errors import ScheduleError
 from astile.ir import query
 from astile.ir.program import Program
 from astile.ir.stages import Stage
 from astile.rewrites import copies, guards, staging
+from astile.rewrites.region import at_most_in
 from astile.rewrites.result import Editor, Rewritten
 
 
@@ -20,7 +21,9 @@ def cache_read(
     """Copy what one iteration of a loop reads of an array into a tile, and read the tile.
 
     The tile is the box of all cells that are read, halo included. The copy's loops are named
-    after the axes and stay inside the array where the box sticks out of it.
+    after the axes and stay inside the array where the box sticks out of it. Where that box has no
+    known size, as for ``p[j] - p[i]``, it is that of the reads that move with the loop; the others
+    stay as they are.
 
     Args:
         program: the program before.
@@ -54,7 +57,7 @@ def cache_read(
     staging.check_scope(scope)
     node = edit.loop(at)
     edit.header(node)
-    reads = _reads(edit, array, node, stage)
+    reads = _boxed(edit, node, _reads(edit, array, node, stage), scope)
     staging.check_signs(edit, array, node, reads)
     tile = staging.tile_of(edit, array, scope, node, reads)
     moved = copies.window(tile, node, reads, scope)
@@ -99,6 +102,28 @@ def _reads(edit: Editor, array: str, node: ast.For, stage: Stage | None) -> list
                 hints=[f'`cache_write("{array}", ...)` keeps what is updated in a tile'],
             )
     return found
+
+
+def _boxed(edit: Editor, node: ast.For, reads: list[Access], scope: str) -> list[Access]:
+    """The reads that a tile is for: all, or those whose cells depend on the loop's variable."""
+    at_most = at_most_in(edit, node)
+    hidden = {name for each in node.body for name in query.names_written(each)}
+
+    def is_known(some: list[Access]) -> bool:
+        return all(
+            side is not None and staging.extent_of(side, scope, at_most) is not None
+            for side in box(some, at_most, hidden)
+        )
+
+    if is_known(reads):
+        return reads
+    variable = edit.header(node).variable
+    moving = [
+        each
+        for each in reads
+        if any(side and variable in side.first.names() for side in box([each], at_most, hidden))
+    ]
+    return moving if moving and is_known(moving) else reads
 
 
 def _not_read(edit: Editor, array: str, node: ast.For, stage: Stage | None) -> ScheduleError:

@@ -289,12 +289,15 @@ def _retold(error: Exception, target: str, text: str, program: Program | None) -
                 notes.append(f"in the generated line: {_headline(statement)}")
     if span is None and program is not None:
         span = program.source.span(program.function)
+    hints = ["use target='python' to run it as plain Python"]
+    if isinstance(error, ImportError):
+        hints.insert(0, "install SciPy, or write products such as np.dot as loops over cells")
     return LoweringError(
         f"numba cannot compile this for target {target!r}",
         code="lowering-compile",
         span=span,
         notes=notes,
-        hints=("use target='python' to run it as plain Python",),
+        hints=hints,
     )
 
 

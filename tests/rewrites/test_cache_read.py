@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from astile.errors import IllegalSchedule
+from astile.frontend.build import build_from_source
 from astile.ir.module import module_text
 from astile.ir.program import Program
 from astile.rewrites.cache_read import cache_read
@@ -494,3 +495,21 @@ def test_the_printed_script_replays() -> None:
     s.cache_read("x", "local", i_1, stage="y")
     assert s.steps[-1].call == "cache_read('x', 'local', at='i_1', stage='y')"
     assert_replays(s)
+
+
+def test_reads_that_do_not_move_with_the_loop_stay() -> None:
+    text = """
+def forces(p, f):
+    n = len(p)
+    for i in range(n):
+        for j in range(n):
+            f[i] += p[j] - p[i]
+"""
+    schedule = Schedule(build_from_source(text))
+    outer, inner = schedule.split("j", [None, 8])
+    schedule.cache_read("p", "shared", at=outer)
+    printed = schedule.source("python")
+    assert "f[i] += p_shared[j_1] - p[i]" in printed
+    proof = schedule.steps[-1].proof
+    assert proof is not None
+    assert proof.kind == "equal"

@@ -205,10 +205,11 @@ def test_what_the_program_raises_passes(error):
 
 def test_a_package_that_numba_misses():
     with (
-        pytest.raises(LoweringError, match="numba says: scipy is required"),
+        pytest.raises(LoweringError, match="numba says: scipy is required") as caught,
         compiling.retelling("cpu", "", user_program()),
     ):
         raise ImportError("scipy is required for linear algebra")
+    assert "install SciPy" in str(caught.value)
 
 
 def test_an_argument_that_numba_does_not_know(tmp_path):
