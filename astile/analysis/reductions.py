@@ -8,13 +8,14 @@ read that is not an update's own gets the same set, each member once.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from astile.analysis import isl
 from astile.analysis.dataflow import dependences
 from astile.analysis.flows import Hints, near_flow, seen_through
 from astile.analysis.model import UNDEFINED, Model, Statement
+from astile.analysis.value_types import Types
 from astile.ir import nodes, query
 
 _FAMILIES: dict[type[ast.operator], str] = {
@@ -169,6 +170,37 @@ def _update(
         return None
     kept = [slot for slot in by_slot if slot == "o" + write.slot[1:]]
     return Update(statement, family, write.array, (*read, *kept), write.slot)
+
+
+def integral(updates: Mapping[str, Update], model: Model) -> dict[str, Update]:
+    """The updates of cells and names that hold integers of one type, all of whose parts do too.
+
+    Integers wrap around when they are too large: what is added, multiplied or compared gives the
+    same in any order, as long as nothing narrower comes in between.
+
+    Args:
+        updates: updates of a model by name of the statement.
+        model: the model.
+    """
+    types = Types.of(model)
+    parts: dict[str, list[ast.expr]] = {}
+    for update in updates.values():
+        parts.setdefault(update.array, []).append(_part(update.statement.leaf.node))
+    return {
+        name: update
+        for name, update in updates.items()
+        if types.holds_integers(update.array, parts[update.array])
+    }
+
+
+def _part(node: ast.stmt) -> ast.expr:
+    """The value of an update."""
+    match node:
+        case ast.If(body=[body]):
+            return _part(body)
+        case ast.AugAssign(value=value) | ast.Assign(value=value):
+            return value
+    raise TypeError(type(node).__name__)
 
 
 def _plain(slot: str) -> str:

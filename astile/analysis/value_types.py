@@ -8,6 +8,7 @@ Python's own numbers, which are weak (NumPy 2, NEP 50).
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from astile.analysis.calls import Calls
 from astile.analysis.flows import Hints, is_copy
@@ -102,6 +103,22 @@ class Types:
         """The type that promotion gives a scalar, when all its values but plain numbers have it."""
         found = self._of_scalar(scalar)
         return found if found is not None and _strong(found) else None
+
+    def holds_integers(self, name: str, values: Iterable[ast.expr]) -> bool:
+        """Whether the cells of an array, or a scalar, are integers of one type.
+
+        Args:
+            name: the array or scalar.
+            values: what is stored in cells of the array, or joined to them.
+        """
+        if name in self.arrays:
+            found = self._joined([self.of_array(name), *(self._of_value(e, "") for e in values)])
+        else:
+            found = self._of_scalar(name)
+        if found is None or len(_strong(found)) > 1:
+            return False
+        kinds = {each.rstrip("0123456789") for each in found}
+        return bool(kinds) and kinds <= {"int", "numpy.int", "numpy.uint"}
 
     # --- reading the program --------------------------------------------------------------------
 
