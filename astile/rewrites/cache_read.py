@@ -115,7 +115,8 @@ def _boxed(edit: Editor, node: ast.For, reads: list[Access], scope: str) -> list
             for side in box(some, at_most, hidden)
         )
 
-    if is_known(reads):
+    is_whole = any(isinstance(index, ast.Slice) for e in reads for index in query.indices(e.node))
+    if is_whole or is_known(reads):
         return reads
     variable = edit.header(node).variable
     moving = [

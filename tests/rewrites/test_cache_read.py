@@ -506,7 +506,7 @@ def forces(p, f):
             f[i] += p[j] - p[i]
 """
     schedule = Schedule(build_from_source(text))
-    outer, inner = schedule.split("j", [None, 8])
+    outer, _ = schedule.split("j", [None, 8])
     schedule.cache_read("p", "shared", at=outer)
     printed = schedule.source("python")
     assert "f[i] += p_shared[j_1] - p[i]" in printed
