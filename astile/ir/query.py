@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from astile.ir import nodes
 
@@ -72,7 +73,7 @@ def header(loop: ast.For) -> Header | None:
 
 def loops(root: ast.AST) -> list[ast.For]:
     """All counted and other ``for`` loops below `root`, in program order."""
-    return [node for node in preorder(root) if isinstance(node, ast.For)]
+    return [each for each in statements(root) if isinstance(each, ast.For)]
 
 
 #: Fields that hold no node, or one that says nothing by itself: an operator, a context.
@@ -93,17 +94,20 @@ _FIELDS: Mapping[type, tuple[str, ...]] = {
 def preorder(root: ast.AST) -> list[ast.AST]:
     """`root` and all nodes below it in textual order, operators and contexts left out."""
     found: list[ast.AST] = []
-    pending: list[object] = [root]
-    while pending:
+    pending: list[Any] = [root]
+    while pending:  # what most analyses spend their time in
         node = pending.pop()
-        if isinstance(node, list):
-            pending += node[::-1]
-        elif isinstance(node, ast.AST):
+        kind = node.__class__
+        fields = _FIELDS.get(kind)
+        if fields is not None:
             found.append(node)
-            for field in _FIELDS[type(node)]:
-                held = getattr(node, field, None)
-                if held:
-                    pending.append(held)
+            held = node.__dict__
+            for field in fields:
+                part = held.get(field)
+                if part:
+                    pending.append(part)
+        elif kind is list:
+            pending += node[::-1]
     return found
 
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 from astile.diagnostics import did_you_mean
 from astile.errors import LoweringError, ScheduleError
 from astile.ir import query
-from astile.ir.program import Program
-from astile.ir.stages import Stage
 from astile.schedule import select
 from astile.schedule.select import Loop
 
@@ -91,8 +89,7 @@ def auto(s: Schedule, tiles: Mapping[str, int] | None = None, target: str = "cpu
         outer, inner = found
     staged = _interleave(s, outer, "shared" if on_gpu else "local")
     if on_gpu:
-        if _has_kernel(s, outer, inner, staged):
-            _bind(s, outer, inner, staged)
+        _bind_where_possible(s, outer, inner, staged)
     else:
         _attempt(s.parallel, outer[0])
 
@@ -166,12 +163,12 @@ def _tiled_by_rule(
     ]
     while band:
         handles = [_handle(s, each) for each in band]
-        trial = s.copy()
-        moved = [Loop(trial, each.identity) for each in handles]
-        if _attempt(tile, trial, moved, sizes[-len(moved) :]):
-            made = tile(s, handles, sizes[-len(handles) :])
-            return made[: len(handles)], made[len(handles) :]
-        band.pop()
+        try:
+            made = s.tile(handles, sizes[-len(handles) :])
+        except ScheduleError:
+            band.pop()
+            continue
+        return made[: len(handles)], made[len(handles) :]
     return None
 
 
@@ -206,17 +203,17 @@ def _interleave(s: Schedule, outer: Sequence[Loop], scope: str) -> list[str]:
     return staged
 
 
-def _has_kernel(
+def _bind_where_possible(
     s: Schedule, outer: Sequence[Loop], inner: Sequence[Loop], staged: Sequence[str]
-) -> bool:
-    """Whether the program has a form as CUDA kernels once its loops are bound."""
+) -> None:
+    """Bind the loops of tiles, if the program then has a form as CUDA kernels."""
     trial = s.copy()
     _bind(trial, outer, inner, staged)
     try:
         trial.lowered("cuda")
     except LoweringError:
-        return False
-    return True
+        return
+    s.adopt(trial)
 
 
 def _bind(s: Schedule, outer: Sequence[Loop], inner: Sequence[Loop], staged: Sequence[str]) -> None:
@@ -235,22 +232,3 @@ def _bind(s: Schedule, outer: Sequence[Loop], inner: Sequence[Loop], staged: Seq
             own = [each for each in s.loops(stage) if each.identity not in around]
             for loop, axis in zip(own[: len(threads)], threads, strict=False):
                 _attempt(s.bind, loop, axis)
-
-
-def position_in(program: Program, loop: int, stage: Stage) -> int:
-    """The position in a loop's body of the first statement that holds part of a stage.
-
-    Raises:
-        ScheduleError: when the stage is not inside the loop.
-    """
-    node = select.loop_node(program, loop)
-    every = list(query.statements(program.function))
-    wanted = {id(every[position]) for position in stage.positions}
-    for position, statement in enumerate(node.body):
-        if any(id(each) in wanted for each in query.statements(statement)):
-            return position
-    raise ScheduleError(
-        f"{stage.name} is not computed inside this loop",
-        code="schedule.not-nested",
-        span=program.source.span(node),
-    )

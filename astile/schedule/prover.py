@@ -56,22 +56,21 @@ class Prover:
             return replace(verdict, seconds=time.thread_time() - began)
         raise refusal(verdict)
 
+    def check_finished(self, program: Program) -> None:
+        """Check that each thread finds in its names and local arrays what it wrote there.
 
-def check_finished(program: Program) -> None:
-    """Check that each thread finds in its names and local arrays what it wrote there.
+        While loops are still being bound this is left open, see `prove`.
 
-    While loops are still being bound this is left open, see `Prover.prove`.
+        Args:
+            program: the program, with all its loops bound.
 
-    Args:
-        program: the program, with all its loops bound.
-
-    Raises:
-        IllegalSchedule: when a value would be another thread's, or that could not be shown.
-    """
-    if _has_bound_loops(program):
-        verdict = races.check(program)
-        if not isinstance(verdict, Proved):
-            raise refusal(verdict)
+        Raises:
+            IllegalSchedule: when a value would be another thread's, or that could not be shown.
+        """
+        if _has_bound_loops(program):
+            verdict = races.check(program, session=self._checker.session)
+            if not isinstance(verdict, Proved):
+                raise refusal(verdict)
 
 
 def is_same_but_kinds(one: Program, other: Program) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -12,17 +13,16 @@ from astile.ir.module import module_text
 from astile.ir.stages import Stage, stages
 from astile.lower import cpu, cuda, python
 from astile.lower.lowered import Lowered
-from astile.schedule import select
+from astile.schedule import navigate, select
 from astile.schedule.hardware_methods import HardwareMethods
 from astile.schedule.interleaving_methods import InterleavingMethods
 from astile.schedule.loop_methods import LoopMethods
 from astile.schedule.outline import outline
-from astile.schedule.prover import check_finished
 from astile.schedule.reduction_methods import ReductionMethods
 from astile.schedule.select import Loop
 from astile.schedule.step import unified_diff
 from astile.schedule.storage_methods import StorageMethods
-from astile.schedule.trace import Trace, calls_from_json
+from astile.schedule.trace import Trace, trace_from_json
 
 #: Methods of `Schedule` that a trace may call.
 PRIMITIVES = (
@@ -79,7 +79,8 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethod
     @property
     def trace(self) -> Trace:
         """The calls made so far."""
-        return Trace(self.original, tuple(each.made_by for each in self._steps))
+        calls = [each.made_by for each in self._steps]
+        return Trace.of(self.original, calls, exact=self.exact)
 
     def loops(self, stage: StageLike | None = None) -> tuple[Loop, ...]:
         """All loops in program order, or those around the statements of a stage."""
@@ -92,6 +93,40 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethod
     def stages(self) -> tuple[Stage, ...]:
         """All stages in program order."""
         return tuple(stages(self.program.function))
+
+    def producers(self, stage: StageLike) -> tuple[Stage, ...]:
+        """The stages that write what a stage reads, in program order.
+
+        Args:
+            stage: a stage, or a loop for all statements inside it.
+        """
+        return navigate.producers(self.program, self._stage(stage))
+
+    def consumers(self, stage: StageLike) -> tuple[Stage, ...]:
+        """The stages that read what a stage writes, in program order.
+
+        Args:
+            stage: a stage, or a loop for all statements inside it.
+        """
+        return navigate.consumers(self.program, self._stage(stage))
+
+    def find(self, text: str) -> tuple[Loop | Stage, ...]:
+        """What a text of the program may mean, loops before stages.
+
+        Args:
+            text: the variable of loops, the array or scalar that stages write, or a part of a
+                statement as it is printed: ``"conv[i, j] +="``.
+
+        Returns:
+            The loops over a variable of this name and the stages of an array of this name; where
+            there are none, the stages with such a statement.
+
+        Raises:
+            ScheduleError: when there is nothing of the kind.
+        """
+        found: list[Loop | Stage] = [each for each in self.loops() if each.var == text]
+        found += [each for each in self.stages() if each.array == text]
+        return tuple(found or navigate.stages_with(self.program, text))
 
     def source(self, target: str = "python") -> str:
         """The text of a complete module of the scheduled program.
@@ -119,7 +154,7 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethod
         if target == "cuda":
             made = cuda.lower(self.program, types=types)
             if all(each.proof is not None for each in self._steps):
-                check_finished(self.program)
+                self._known_prover().check_finished(self.program)
             return made
         raise ScheduleError(
             f"no target {target!r}",
@@ -141,9 +176,15 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethod
 
     def copy(self) -> Schedule:
         """A schedule that has the same steps and can go on by itself."""
-        twin = Schedule(self.original, exact=self.exact)
-        twin._start, twin._steps, twin._prover = self._start, self._steps, self._prover
-        return twin
+        return copy.copy(self)
+
+    def adopt(self, trial: Schedule) -> None:
+        """Take over the steps of a copy that has gone on by itself.
+
+        Args:
+            trial: a copy of this schedule.
+        """
+        self._steps, self._prover = trial._steps, trial._prover
 
     def apply(self, trace: Trace | str) -> None:
         """Make the calls of a trace; each is proved again.
@@ -155,7 +196,7 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethod
             ScheduleError: for JSON that is no trace, and from the first call that is refused.
         """
         if isinstance(trace, str):
-            trace = Trace(self.original, calls_from_json(trace, PRIMITIVES))
+            trace = trace_from_json(trace, self.original.name, PRIMITIVES)
         trace.apply_to_schedule(self)
 
     def undo(self) -> None:
@@ -166,6 +207,7 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethod
         """
         if not self._steps:
             raise ScheduleError("there is no step to undo", code="schedule.nothing-to-do")
+        self._next_loop = max(self._next_loop, self.program.next_loop)
         self._steps = self._steps[:-1]
         self._prover = None
 
