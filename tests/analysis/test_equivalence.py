@@ -546,6 +546,39 @@ def f(A, B, n):
         assert kind(old, new) == "unknown"
 
 
+@pytest.mark.parametrize("copy", ["-x[i]", "+x[i]", "x[i] + 1", "x[i] * x[i]", "(x[i],)"])
+def test_only_a_plain_copy_is_seen_through(copy):
+    original = "def f(x, out, n):\n    for i in range(n):\n        out[i] = x[i] * 2\n"
+    new = """
+def f(x, out, n):
+    for i in range(n):
+        t = local.empty(1, x.dtype)
+        t[0] = {}
+        out[i] = t[0] * 2  # 0: i
+"""
+    assert kind(original, new.format("x[i]")) == "equal"
+    assert kind(original, new.format(copy)) != "equal"
+
+
+def test_a_scalar_that_nobody_looks_at_has_a_value_when_it_is_read():
+    original = """
+def f(A, B, n):
+    for i in range(n):
+        s = A[i]
+        B[i] = s
+"""
+    new = """
+def f(A, B, n):
+    t = np.empty(1, A.dtype)
+    for i in range(n):
+        s = A[i]  # 0: i
+        B[i] = s  # 1: i
+        {}t[0] = s
+"""
+    assert kind(original, new.format("")) == "equal"
+    assert kind(original, new.format("").replace("        t[0]", "    t[0]")) == "unknown"
+
+
 def test_integers_used_as_values_have_to_agree():
     original = "def f(A, n):\n    for i in range(n):\n        A[i] = i * 2.0\n"
     new = "def f(A, n):\n    for k in range(n):\n        A[n - 1 - k] = {} * 2.0  # 0: n - 1 - k\n"

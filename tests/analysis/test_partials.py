@@ -186,6 +186,16 @@ def test_a_planted_fault_is_found(name: str) -> None:
     assert not isinstance(compare(original, faulty), Proved)
 
 
+def test_a_part_that_is_not_known_is_not_joined() -> None:
+    text = SUM.replace("(x, y)", "(x, y, idx)").replace("    for i", "    idx[0] = 0\n    for i")
+    original, after = in_parts(text)
+    assert isinstance(compare(original, after), Proved)
+    [join] = statements(after, "y[i] += y_rf[i, k_1]")
+    assert isinstance(join, ast.AugAssign)
+    join.value = ast.parse("y_rf[i, idx[k_1]]", mode="eval").body
+    assert not isinstance(compare(original, after), Proved)
+
+
 def test_a_minimum_may_be_joined_twice() -> None:
     original, after = in_parts(MAXIMUM)
     again = after.cloned()

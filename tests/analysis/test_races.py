@@ -121,6 +121,31 @@ def k(x, y):
     assert "y is a reduction over i" in witness.hints[0]
 
 
+@pytest.mark.parametrize("update", ["x[i] = x[i] + x[i - 1]", "x[i] += x[i - 1]"])
+def test_a_recurrence_is_no_reduction(update: str) -> None:
+    witness = refuted(f"""
+def k(x):
+    for i in parallel(1, x.shape[0]):
+        {update}
+""")
+    assert witness.array == "x"
+    assert witness.hints == ("keep i a plain loop, or give each iteration cells of its own",)
+
+
+@pytest.mark.parametrize(
+    "update", ["s = s + x[i]", "s = max(s, x[i])", "if x[i] > s:\n            s = x[i]"]
+)
+def test_reductions_that_are_spelled_out(update: str) -> None:
+    witness = refuted(f"""
+def k(x, out):
+    s = 0.0
+    for i in parallel(x.shape[0]):
+        {update}
+    out[0] = s
+""")
+    assert "s is a reduction over i" in witness.hints[0]
+
+
 def test_an_update_in_place_of_neighbours_is_refused() -> None:
     witness = refuted("""
 def k(a):
@@ -313,6 +338,33 @@ def k(x, out):
     assert witness.array == "s"
     assert "each thread has a s of its own" in witness.notes
     assert proved(text.format("x[b, i]"))
+
+
+def test_each_value_of_a_name_is_looked_at() -> None:
+    text = """
+def k(x, y, out):
+    for b in block.x(x.shape[0]):
+        for i in thread.x(16):
+            t = x[b, i]
+            t = y[b, i]
+        for i in thread.x(16):
+            out[b, i] = t
+"""
+    assert refuted(text).array == "t"
+
+
+@pytest.mark.parametrize("loops", ["for i in parallel(16):", "for i in thread.x(16):"])
+def test_a_name_of_a_concurrent_loop_is_not_known_after_it(loops: str) -> None:
+    text = f"""
+def k(x, out):
+    {loops}
+        t = x[i]
+        x[i] = t + 1
+    out[0] = 1
+"""
+    assert proved(text)
+    assert not isinstance(check(text.replace("= 1\n", "= t\n")), Proved)
+    assert not isinstance(check(text.replace("t = x[i]", "if i > 2:\n            t = 1")), Proved)
 
 
 def test_names_outside_thread_loops_are_computed_by_every_thread() -> None:
