@@ -11,6 +11,7 @@ from astile.analysis import hardware, sample
 from astile.analysis.conflicts import Conflict, of_iterations
 from astile.analysis.hardware import Seat
 from astile.analysis.private import Astray, PrivateFlow
+from astile.analysis.reductions import form_of
 from astile.analysis.sample import Sample
 from astile.analysis.scene import Scene, Touch
 from astile.analysis.verdicts import Instance, Unknown, Witness
@@ -231,29 +232,24 @@ def _does(touch: Touch, who: str) -> str:
     return f"{'written' if touch.writes else 'read'} by {who}"
 
 
-def is_update(touch: Touch) -> bool:
-    """Whether a statement updates what it reads: ``s += x``, ``s = max(s, x)``."""
-    array, statement = touch.access.array, _written_by(touch)
-    if isinstance(statement, ast.AugAssign):
-        target = statement.target
-        return (target.id if isinstance(target, ast.Name) else query.base_name(target)) == array
-    if not isinstance(statement, (ast.Assign, ast.If)):
-        return False
-    if not touch.access.indices:
-        return array in query.names_read(statement) & query.names_written(statement)
-    cells = query.accesses(statement, array)
-    read = {print_expression(e) for e in cells if isinstance(e.ctx, ast.Load)}
-    written = {print_expression(e) for e in cells if isinstance(e.ctx, ast.Store)}
-    return bool(read & written)
+def _is_of_update(touch: Touch) -> bool:
+    """Whether an access is of the cell that its statement updates: ``s += x``, ``s = max(s, x)``.
 
-
-def _written_by(touch: Touch) -> ast.stmt:
-    """The innermost statement that an access stands in, below the leaf; an ``if`` for its test."""
-    found = touch.seat.statement
+    In ``x[i] += x[i - 1]`` that of ``x[i - 1]`` is not.
+    """
+    node = touch.access.node
     for each in query.statements(touch.seat.statement):
-        if any(node is touch.access.node for node in ast.walk(each)):
-            found = each
-    return found
+        form = form_of(each)
+        if form is None:
+            continue
+        if not isinstance(node, ast.expr):  # what was there, in case nothing is written
+            if query.base_name(form.target) == touch.access.array:
+                return True
+        elif print_expression(form.target) == print_expression(node) and any(
+            inner is node for inner in ast.walk(each)
+        ):
+            return True
+    return False
 
 
 def _hints(
@@ -269,7 +265,8 @@ def _hints(
     guilty = _guilty(first.seat, second.seat, found, unit, loop)
     names = " and ".join(_variable(each) for each in guilty) or "the loop"
     hints = []
-    if first.seat.statement is second.seat.statement and (is_update(first) or is_update(second)):
+    is_same = first.seat.statement is second.seat.statement
+    if is_same and _is_of_update(first) and _is_of_update(second):
         hints.append(
             f"{array} is a reduction over {names}: keep {names} a plain loop, inside of the "
             "bound ones"

@@ -8,7 +8,7 @@ read that is not an update's own gets the same set, each member once.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 
 from astile.analysis import isl
@@ -71,29 +71,54 @@ def updates_of(model: Model) -> dict[str, Update]:
 
 def update_of(statement: Statement) -> Update | None:
     """The statement as an update, or None."""
-    match statement.leaf.node:
+    found = form_of(statement.leaf.node, statement.accesses.scope.hidden)
+    return None if found is None else _update(statement, found)
+
+
+@dataclass(frozen=True)
+class Form:
+    """How an update is written.
+
+    Args:
+        family: the operation.
+        target: the place that is written.
+        own: the read of that place; the same node in ``s += x``.
+    """
+
+    family: str
+    target: ast.expr
+    own: ast.expr
+
+
+def form_of(node: ast.stmt, hidden: Container[str] = ()) -> Form | None:
+    """How a statement updates a place, by its text; None for one that does not.
+
+    Args:
+        node: the statement.
+        hidden: names that do not mean here what Python means by them.
+    """
+    match node:
         case ast.AugAssign(target=target, op=op) if type(op) in _FAMILIES:
-            return _update(statement, _FAMILIES[type(op)], target, [target])
+            return Form(_FAMILIES[type(op)], target, target)
         case ast.Assign(targets=[target], value=value):
-            return _spelled_out(statement, target, value)
+            return _spelled_out(target, value, hidden)
         case ast.If(test=test, body=[body], orelse=[]):
-            return _conditional(statement, test, body)
+            return _conditional(test, body)
     return None
 
 
-def _spelled_out(statement: Statement, target: ast.expr, value: ast.expr) -> Update | None:
+def _spelled_out(target: ast.expr, value: ast.expr, hidden: Container[str]) -> Form | None:
     """``s = s + x``, ``s = x * s``, ``m = max(m, x)``."""
     match value:
         case ast.Call(func=ast.Name(id="min" | "max" as word), args=arguments, keywords=[]):
             own = [each for each in arguments if _is_same(target, each)]
-            known = word not in statement.accesses.scope.hidden
-            if len(own) == 1 and len(arguments) > 1 and known:
-                return _update(statement, word, target, own)
+            if len(own) == 1 and len(arguments) > 1 and word not in hidden:
+                return Form(word, target, own[0])
         case ast.BinOp(op=op) if type(op) in _FAMILIES:
             family = _FAMILIES[type(op)]
             for own_read in _summands(value, family):
                 if _is_same(target, own_read):
-                    return _update(statement, family, target, [own_read])
+                    return Form(family, target, own_read)
     return None
 
 
@@ -107,7 +132,7 @@ def _summands(value: ast.expr, family: str) -> Iterator[ast.expr]:
         yield value
 
 
-def _conditional(statement: Statement, test: ast.expr, body: ast.stmt) -> Update | None:
+def _conditional(test: ast.expr, body: ast.stmt) -> Form | None:
     """``if x > m: m = x``, and ``if condition: s += x``."""
     match body:
         case ast.Assign(targets=[target], value=value):
@@ -116,10 +141,10 @@ def _conditional(statement: Statement, test: ast.expr, body: ast.stmt) -> Update
                     family = _extreme(target, value, left, op, right)
                     own = left if _is_same(target, left) else right
                     if family is not None:
-                        return _update(statement, family, target, [own])
+                        return Form(family, target, own)
         case ast.AugAssign(target=target, op=op) if type(op) in _FAMILIES:
             if query.base_name(target) not in query.names_read(test):
-                return _update(statement, _FAMILIES[type(op)], target, [target])
+                return Form(_FAMILIES[type(op)], target, target)
     return None
 
 
@@ -150,17 +175,11 @@ def _is_same(target: ast.expr, read: ast.expr) -> bool:
     return False
 
 
-def _update(
-    statement: Statement, family: str, target: ast.expr, own: list[ast.expr]
-) -> Update | None:
-    """An update, when its cell is the only one written.
-
-    A cell that is not known is the same one in both places, since its indices are spelled alike.
-    Each cell that it may be counts as updated: by nothing, where it is not that cell.
-    """
+def _update(statement: Statement, form: Form) -> Update | None:
+    """An update, when its cell is known and it is the only one written."""
     slots = statement.accesses.slots
-    written = [slot for slot in slots.get(id(target), ()) if slot[0] == "w"]
-    read = [slot for each in own for slot in slots.get(id(each), ()) if slot[0] == "r"]
+    written = [slot for slot in slots.get(id(form.target), ()) if slot[0] == "w"]
+    read = [slot for slot in slots.get(id(form.own), ()) if slot[0] == "r"]
     by_slot = {each.slot: each for each in (*statement.reads, *statement.writes)}
     plain = {_plain(slot): slot for slot in by_slot}
     if len(written) != 1 or len(read) != 1 or len(statement.writes) != 1:
@@ -169,7 +188,7 @@ def _update(
     if write is None or by_slot[read[0]].indices != write.indices:
         return None
     kept = [slot for slot in by_slot if slot == "o" + write.slot[1:]]
-    return Update(statement, family, write.array, (*read, *kept), write.slot)
+    return Update(statement, form.family, write.array, (*read, *kept), write.slot)
 
 
 def integral(updates: Mapping[str, Update], model: Model) -> dict[str, Update]:
