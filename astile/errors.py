@@ -67,6 +67,10 @@ class AstileError(Exception):
         """Say which call failed."""
         self._diagnostic = replace(self._diagnostic, operation=operation)
 
+    def noted(self, note: str) -> None:
+        """Say one more thing about why."""
+        self._diagnostic = replace(self._diagnostic, notes=(*self._diagnostic.notes, note))
+
 
 class SourceError(AstileError):
     """Python that astile does not read."""

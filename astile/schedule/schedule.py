@@ -185,6 +185,7 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethod
             trial: a copy of this schedule.
         """
         self._steps, self._prover = trial._steps, trial._prover
+        self._next_loop = max(self._next_loop, trial._next_loop)
 
     def apply(self, trace: Trace | str) -> None:
         """Make the calls of a trace; each is proved again.

@@ -37,6 +37,11 @@ class Loop:
         self._schedule = schedule
         self.identity = identity
 
+    @property
+    def schedule(self) -> HasProgram:
+        """The schedule that it is a loop of."""
+        return self._schedule
+
     def _node(self) -> ast.For:
         return loop_node(self._schedule.program, self.identity)
 

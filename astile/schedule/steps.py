@@ -60,6 +60,8 @@ class Steps:
         self._steps: tuple[Step, ...] = ()
         self._prover: Prover | None = None
         self._is_trial = False
+        #: Loops get identities from here on, so that none is that of a loop which was undone.
+        self._next_loop = 0
 
     @property
     def program(self) -> Program:
@@ -75,7 +77,31 @@ class Steps:
         return tuple(Loop(self, each) for each in identities)
 
     def _loop(self, wanted: LoopLike) -> int:
+        if isinstance(wanted, Loop):
+            self._check_own(wanted)
         return select.find_loop(self.program, wanted)
+
+    def _check_own(self, loop: Loop) -> None:
+        """Refuse a handle whose identity may be another loop's here.
+
+        Raises:
+            ScheduleError: for a loop of another schedule, made by a step that is not one of both.
+        """
+        theirs = loop.schedule
+        assert isinstance(theirs, Steps)
+        if theirs is self:
+            return
+        shared = 0
+        if theirs.original is self.original:
+            steps = zip(self._steps, theirs._steps, strict=False)
+            common = [one.program for one, other in steps if one is other]
+            shared = (common[-1] if common else self._start).next_loop
+        if loop.identity >= shared:
+            raise ScheduleError(
+                f"the loop over {loop.var} is one of another schedule",
+                code="schedule.foreign-loop",
+                hints=[f"find it by name: {loop.name!r}"],
+            )
 
     def _stage(self, wanted: StageLike) -> Stage:
         return select.stage_or_loop(self.program, wanted)
@@ -106,7 +132,7 @@ class Steps:
             call = replace(call, options={**call.options, "unsafe": True})
         before = self.program
         try:
-            result = rewrite(before)
+            result = rewrite(self._numbered(before))
             program = simplify(result.program)
             verify(program)
             if nodes.same(program.function, before.function) and _notes(program) == _notes(before):
@@ -119,6 +145,10 @@ class Steps:
             program = self._taken_on_trust(program, call)
         self._steps = (*self._steps, Step(call, before, program, proof))
         return self._handles(result.loops)
+
+    def _numbered(self, program: Program) -> Program:
+        """The program, whose next loop gets an identity that no loop ever had."""
+        return replace(program, next_loop=max(program.next_loop, self._next_loop))
 
     def _refused(self, error: AstileError, call: Call) -> None:
         """Say in an error which call failed, and what is legal instead."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import keyword
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from astile.errors import ScheduleError
+from astile.errors import AstileError, ScheduleError
 from astile.ir.module import module_text
 from astile.ir.program import Program
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 #: Version of the JSON form.
 VERSION = 1
 _SIZE_LIMIT = 1 << 20
+#: How many drifted lines a message shows.
+_SHOWN = 3
 
 Argument = None | bool | int | float | str | Sequence["Argument"]
 
@@ -51,29 +54,52 @@ class Trace:
     """The calls that made a schedule from its original program.
 
     Args:
-        original: the program before the first call.
+        name: of the function.
+        text: the module of the program before the first call.
         calls: the calls, in order.
+        scratch: the array arguments whose contents after the call nobody reads.
+        exact: whether steps that only reassociate a reduction were refused.
     """
 
-    original: Program
+    name: str
+    text: str
     calls: tuple[Call, ...]
+    scratch: tuple[str, ...] = ()
+    exact: bool = False
+
+    @classmethod
+    def of(cls, original: Program, calls: Sequence[Call], *, exact: bool) -> Trace:
+        """The trace of a schedule.
+
+        Args:
+            original: the program before the first call.
+            calls: the calls, in order.
+            exact: as for `Schedule`.
+        """
+        text, scratch = module_text(original), tuple(sorted(original.scratch))
+        return cls(original.name, text, tuple(calls), scratch, exact)
 
     def as_python(self) -> str:
         """A script that builds the same schedule anew and prints its source."""
-        text = module_text(self.original).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+        text = self.text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+        given = f", scratch={self.scratch!r}" if self.scratch else ""
         lines = [
             "from astile import Schedule, from_source",
             "",
             f'KERNEL = """\n{text}"""',
             "",
-            f"s = Schedule(from_source(KERNEL, {self.original.name!r}))",
+            f"s = Schedule(from_source(KERNEL, {self.name!r}{given})"
+            f"{', exact=True' if self.exact else ''})",
             *(f"s.{each}" for each in self.calls),
             "print(s.source())",
         ]
         return "\n".join(lines) + "\n"
 
     def as_json(self) -> str:
-        """The calls as JSON; it holds no code, and replaying it proves every step again."""
+        """The calls as JSON; none of it is executed, and replaying it proves every step again.
+
+        The text of the program is there for messages: which line is another one by now.
+        """
         calls = [
             {
                 "primitive": each.primitive,
@@ -82,39 +108,72 @@ class Trace:
             }
             for each in self.calls
         ]
-        return json.dumps({"version": VERSION, "calls": calls}, indent=2)
+        return json.dumps({"version": VERSION, "source": self.text, "calls": calls}, indent=2)
 
     def apply_to_schedule(self, schedule: Schedule) -> None:
         """Make the same calls on another schedule; each is proved again.
 
         Raises:
-            ScheduleError: from the first call that cannot be made.
+            ScheduleError: from the first call that cannot be made; it says which lines of the
+                program are not those for which the trace was made.
         """
-        for each in self.calls:
-            getattr(schedule, each.primitive)(*each.arguments, **each.options)
+        for number, each in enumerate(self.calls, 1):
+            try:
+                getattr(schedule, each.primitive)(*each.arguments, **each.options)
+            except AstileError as error:
+                error.noted(f"this is call {number} of {len(self.calls)} of a trace")
+                for line in self._drift(module_text(schedule.original)):
+                    error.noted(line)
+                raise
+
+    def _drift(self, text: str) -> list[str]:
+        """The lines that differ from those of the trace's program, the first few of them."""
+        before, after = self.text.splitlines(), text.splitlines()
+        found = []
+        matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+        for kind, i, i_end, j, j_end in matcher.get_opcodes():
+            if kind == "equal":
+                continue
+            old = " / ".join(each.strip() for each in before[i:i_end] if each.strip())
+            new = " / ".join(each.strip() for each in after[j:j_end] if each.strip())
+            if old and new:
+                found.append(f"`{old}` was there when the trace was made; now it is `{new}`")
+            elif new:
+                found.append(f"`{new}` was not there when the trace was made")
+            elif old:
+                found.append(f"`{old}` was there when the trace was made")
+        return found[:_SHOWN]
 
 
-def calls_from_json(text: str, primitives: Sequence[str]) -> tuple[Call, ...]:
-    """The calls of a JSON trace, checked: nothing in it is executed or imported.
+def trace_from_json(text: str, name: str, primitives: Sequence[str]) -> Trace:
+    """The trace that JSON holds, checked: nothing in it is executed or imported.
 
     Args:
         text: JSON as `Trace.as_json` writes it.
+        name: of the function.
         primitives: names of primitives that may occur.
 
     Raises:
         ScheduleError: for anything that is no trace.
     """
+    calls, source = _read(text, primitives)
+    return Trace(name, source, calls)
+
+
+def _read(text: str, primitives: Sequence[str]) -> tuple[tuple[Call, ...], str]:
     if len(text) > _SIZE_LIMIT:
         raise ScheduleError("the trace is larger than 1 MiB", code="schedule.bad-trace")
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
         raise ScheduleError("the trace is no JSON", code="schedule.bad-trace") from None
-    if not isinstance(data, dict) or set(data) != {"version", "calls"}:
+    if not isinstance(data, dict) or set(data) != {"version", "source", "calls"}:
         raise ScheduleError("the trace has unknown keys", code="schedule.bad-trace")
     if data["version"] != VERSION or not isinstance(data["calls"], list):
         raise ScheduleError("the trace has another version", code="schedule.bad-trace")
-    return tuple(_call(each, primitives) for each in data["calls"])
+    if not isinstance(data["source"], str):
+        raise ScheduleError("the source of the trace is no text", code="schedule.bad-trace")
+    return tuple(_call(each, primitives) for each in data["calls"]), data["source"]
 
 
 def _call(data: object, primitives: Sequence[str]) -> Call:
