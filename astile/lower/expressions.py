@@ -30,6 +30,10 @@ class Expressions(Operators):
         """A call of a helper function; None for other calls."""
         raise NotImplementedError
 
+    def only_cell(self, made: ast.Subscript) -> ast.expr:
+        """``A[()]``, the number in an array without axes."""
+        raise NotImplementedError
+
     def fixed(self, value: ast.expr) -> ast.expr:
         """An expression whose type in numba is its type in the plain program."""
         made = self._with_fixed_parts(value)
@@ -52,6 +56,9 @@ class Expressions(Operators):
             case ast.Call():
                 assert isinstance(made, ast.Call)
                 return self._call(value, made)
+            case ast.Subscript(ctx=ast.Load(), slice=ast.Tuple(elts=[])):
+                assert isinstance(made, ast.Subscript)
+                return self.only_cell(made)
         return made
 
     def _with_fixed_parts(self, value: ast.expr) -> ast.expr:

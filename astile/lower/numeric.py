@@ -255,6 +255,12 @@ class _Caster(Expressions):
             return made
         return nodes.call(self.imported("numpy.true_divide"), [made.left, made.right])
 
+    def only_cell(self, made: ast.Subscript) -> ast.expr:
+        """``A[()]``, which numba does not read in a loop that runs on several cores."""
+        if not self.whole.is_checked:
+            return made
+        return nodes.copy_place(made, nodes.call(nodes.attribute(made.value, "item")))
+
     def taken(self) -> set[str]:
         """Names that were added so far."""
         return {*self.imports, *self.helpers}
