@@ -51,6 +51,7 @@ PRIMITIVES = (
     "storage_align",
     "transform_layout",
     "double_buffer",
+    "reuse_buffer",
     "decompose_reduction",
     "rfactor",
     "bind",
@@ -71,6 +72,7 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethod
         function: a plain function of loops, a `Kernel`, or a `Program`.
         exact: refuse steps that only reassociate a reduction.
         scratch: names of array arguments whose contents after the call nobody reads.
+        budget_seconds: processor time allowed for the proof of one step.
 
     Raises:
         SourceError: for Python that is not read.

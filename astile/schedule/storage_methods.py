@@ -10,6 +10,7 @@ from astile.rewrites.cache_write import cache_write
 from astile.rewrites.double_buffer import double_buffer
 from astile.rewrites.expand import expand
 from astile.rewrites.result import Rewritten
+from astile.rewrites.reuse_buffer import reuse_buffer
 from astile.rewrites.set_scope import set_scope
 from astile.rewrites.storage_align import storage_align
 from astile.rewrites.transform_layout import text_of, transform_layout
@@ -85,3 +86,8 @@ class StorageMethods(Steps):
         """Let iterations of a loop use two halves of a tile in turns; see the rewrite."""
         call = self._call("double_buffer", array)
         return self._apply(call, unsafe, lambda p: double_buffer(p, array))
+
+    def reuse_buffer(self, buffer: str, array: str, *, unsafe: bool = False) -> tuple[Loop, ...]:
+        """Keep an array in the memory of another; see `astile.rewrites.reuse_buffer`."""
+        call = self._call("reuse_buffer", buffer, array)
+        return self._apply(call, unsafe, lambda p: reuse_buffer(p, buffer, array))

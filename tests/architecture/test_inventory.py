@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from astile.schedule import recipes
+from astile.schedule.schedule import PRIMITIVES
 from tests.support.package import PACKAGE, ROOT, functions, modules, tree
 
 METHOD_FILES = sorted((PACKAGE / "schedule").glob("*_methods.py"))
@@ -75,6 +77,54 @@ def test_no_test_file_of_a_rewrite_that_is_gone():
     files = {path.stem for path in modules(PACKAGE / "rewrites")}
     tested = {each.stem.removeprefix("test_") for each in modules(ROOT / "tests" / "rewrites")}
     assert {each for each in tested if each.isidentifier()} <= files | RECIPES | {"conftest"}
+
+
+def cases(function):
+    """How many cases a test has, as far as its parameters are literal."""
+    count = 1
+    for each in function.decorator_list:
+        match each:
+            case ast.Call(
+                func=ast.Attribute(attr="parametrize"), args=[_, ast.List(elts=values), *_]
+            ):
+                count *= len(values)
+    return count
+
+
+def cases_by_section(path):
+    """Heading in a test file -> how many cases the tests below it have."""
+    headings = [
+        (number, found[1])
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if (found := re.match(r"# --- ([a-z ]+?) -+$", line))
+    ]
+    counts = {}
+    for each in functions(tree(path)):
+        above = [name for number, name in headings if number < each.lineno]
+        if each.name.startswith("test_") and above:
+            counts[above[-1]] = counts.get(above[-1], 0) + cases(each)
+    return counts
+
+
+@pytest.mark.parametrize("name", sorted(REWRITES))
+def test_has_at_least_as_many_refusals_as_rewrites(name):
+    counts = cases_by_section(ROOT / "tests" / "rewrites" / f"test_{name}.py")
+    assert counts["refuses"] >= counts["rewrites"] > 0, counts
+    assert counts["keeps meaning"] > 0
+    assert counts["trace"] > 0
+
+
+def test_a_trace_may_call_each_primitive_and_nothing_else():
+    assert sorted(PRIMITIVES) == sorted(REWRITES)
+
+
+def test_each_recipe_has_a_row_and_a_place_in_the_table_of_recipes():
+    text = DOCUMENT.read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `recipes\.(\w+)\(", text, re.MULTILINE)
+    assert sorted(rows) == sorted(recipes.__all__)
+    table = (ROOT / "tests" / "support" / "recipes.py").read_text(encoding="utf-8")
+    tabled = set(re.findall(r"recipes\.(\w+)\(", table))
+    assert tabled == set(recipes.__all__) - {"cooperate"}  # which is a part of others
 
 
 def sections(docstring):
