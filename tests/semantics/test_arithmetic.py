@@ -10,6 +10,7 @@ import pytest
 
 from astile.errors import LoweringError
 from astile.kernel import tile
+from astile.runtime.emulate import EmulationError
 from tests.semantics import corners
 from tests.semantics.agreement import TARGETS, agrees, array, outcome
 
@@ -57,6 +58,12 @@ def test_03_whole_division_by_zero(dtype):
 def test_03_numbers_of_python_raise(function):
     agrees(function, 0, zeros(3), targets=("python", "cpu"))
     agrees(function, 2, zeros(3))
+    kernel, out = tile(target="emulate")(function), zeros(3)
+    if function is corners.shares_of_argument:
+        kernel(0, out)
+        assert not np.isfinite(out).any()
+    else:
+        assert outcome(kernel, [0, out]).raised is EmulationError
 
 
 @pytest.mark.parametrize("dtype", ["int32", "float32", "complex64"])
