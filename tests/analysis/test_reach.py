@@ -19,22 +19,24 @@ TILED = """
 def f(x, out, n):
     s = 2.0  # 0:
     for i_0 in range((n + 3) // 4):
-        a = local.empty(4, np.float64)
+        TILE = local.empty(4, np.float64)
         for p in range({}):
             if i_0 * 4 + p < n:
-                a[p] = {}  # 2: i_0 * 4 + p
+                TILE[p] = {}  # 2: i_0 * 4 + p
         for p in range(4):
             if i_0 * 4 + p < n:
-                out[i_0 * 4 + p] = a[p]  # 3: i_0 * 4 + p
+                out[i_0 * 4 + p] = TILE[p]  # 3: i_0 * 4 + p
 """
 
 
+@pytest.mark.parametrize("tile", ["a", "t"])
 @pytest.mark.parametrize("value", ["s * x[{}]", "x[{}]", "x[{}] + 1"])
-def test_more_is_computed_than_the_tile_holds(value):
+def test_more_is_computed_than_the_tile_holds(value, tile):
     original = PRODUCER.format(value.format("i"))
+    new = TILED.replace("TILE", tile)
     inside = value.format("i_0 * 4 + p")
-    assert kind(original, TILED.format(4, inside)) == "equal"
-    assert kind(original, TILED.format(5, inside)) == "unknown"
+    assert kind(original, new.format(4, inside)) == "equal"
+    assert kind(original, new.format(5, inside)) == "unknown"
 
 
 @pytest.mark.parametrize("hint", ["", "  # 0:"])
