@@ -231,6 +231,8 @@ def _is_typed(use: Use, value: object, target: str) -> _Problem | None:
     if isinstance(value, np.integer):
         if value.dtype == np.int64 or (value.dtype == np.int32 and not use.valued):
             return None
+        if not (use.valued or use.computed):
+            return None  # `range(n)` counts in Python's integers, whatever holds n
         found = f"a numpy.{value.dtype}"
     elif use.valued:
         found = "a bool"

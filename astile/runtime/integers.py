@@ -54,6 +54,18 @@ class Integers:
             )
         return self._valued[name]
 
+    def is_computed_with(self, name: str) -> bool:
+        """Whether arithmetic is done with an integer name, which a narrow type would wrap."""
+        for node in ast.walk(self._function):
+            if not isinstance(node, ast.Name) or node.id != name or isinstance(node.ctx, ast.Store):
+                continue
+            parent = self._parents[node]
+            while _is_integer_call(parent):
+                parent = self._parents[parent]
+            if isinstance(parent, (ast.BinOp, ast.UnaryOp, ast.AugAssign, ast.Assign)):
+                return True
+        return False
+
     def _integer_names(self) -> set[str]:
         found: set[str] = set()
         for node in ast.walk(self._function):

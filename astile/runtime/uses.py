@@ -34,6 +34,7 @@ class Use:
         may_be_written: whether they may be, through a function or another name too.
         span: the place in the user's file that shows it.
         valued: whether an integer enters values too, so that its type decides what they are.
+        computed: whether arithmetic is done with an integer, so that its type may be too narrow.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Use:
     may_be_written: bool
     span: Span | None
     valued: bool = False
+    computed: bool = False
 
 
 def uses(program: Program) -> tuple[Use, ...]:
@@ -81,7 +83,8 @@ def _use(reader: _Reader, name: str, integers: Integers, rebound: bool) -> Use:
         return Use(name, "array", rank, written, written or escapes, span)
     if name in integers.names:
         valued = integers.is_valued(name)
-        return Use(name, "integer", None, False, False, span, valued)
+        computed = integers.is_computed_with(name)
+        return Use(name, "integer", None, False, False, span, valued, computed)
     if kinds == {"number"}:
         return Use(name, "number", None, False, False, span)
     return Use(name, "open", None, False, bool(seen), span)

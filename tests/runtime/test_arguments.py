@@ -156,6 +156,7 @@ def test_read_only_array_is_refused_only_where_it_is_written():
 
 
 SIZE = "def f(out, n):\n    m = n - 1\n    for i in range(m):\n        out[i] = 1\n"
+PLAIN = "def f(out, n):\n    for i in range(n):\n        out[i] = 1\n"
 VALUE = "def f(out, n):\n    for i in range(n):\n        out[i] = out[i] * n\n"
 
 
@@ -170,7 +171,13 @@ def test_sizes_of_a_type_that_decides_values_are_refused(text, n):
 
 @pytest.mark.parametrize(
     ("text", "n", "kind"),
-    [(SIZE, np.int32(4), int), (SIZE, True, int), (VALUE, np.int64(4), np.int64), (VALUE, 4, int)],
+    [
+        (SIZE, np.int32(4), int),
+        (PLAIN, np.uint8(4), int),
+        (SIZE, True, int),
+        (VALUE, np.int64(4), np.int64),
+        (VALUE, 4, int),
+    ],
 )
 def test_sizes_keep_a_type_that_decides_values(text, n, kind):
     checked = check(uses_of(text), [], {"out": np.zeros(4), "n": n}, "python")
