@@ -17,11 +17,11 @@ EXAMPLES = modules(ROOT / "examples")
 def run(tmp_path):
     """Runs a copy of an example, so that what it writes stays out of the repository."""
 
-    def run_example(name):
+    def run_example(name, *before):
         script = tmp_path / name
         shutil.copy(ROOT / "examples" / name, script)
         found = subprocess.run(
-            [sys.executable, "-W", "error", str(script)],
+            [sys.executable, "-W", "error", *before, str(script)],
             cwd=tmp_path,
             env={**os.environ, "PYTHONPATH": str(ROOT), "MPLCONFIGDIR": str(tmp_path / "mpl")},
             capture_output=True,
@@ -35,8 +35,29 @@ def run(tmp_path):
     return run_example
 
 
-def test_every_example_is_tested_here():
-    assert [each.name for each in EXAMPLES] == ["01_conv_add.py"]
+#: Run after an example: its trace makes the same steps again, as a script does.
+REPLAY = """
+import contextlib, io, runpy, sys
+found = runpy.run_path(sys.argv[1], run_name="__main__")
+with contextlib.redirect_stdout(io.StringIO()) as printed:
+    exec(compile(found["s"].trace.as_python(), "<trace>", "exec"), {"__name__": "__main__"})
+assert printed.getvalue().strip() == found["s"].source().strip(), printed.getvalue()
+"""
+
+
+@pytest.mark.parametrize("name", [each.name for each in EXAMPLES])
+def test_example_is_right_and_its_trace_replays(run, tmp_path, name):
+    printed = run(name, "-c", REPLAY)
+    differences = re.findall(r"differs from .* by at most (\S+)", printed)
+    assert differences
+    assert all(float(each) < 1e-5 for each in differences)
+    for image in re.findall(r'with_suffix\("(\.png)"\)', (tmp_path / name).read_text("utf-8")):
+        assert (tmp_path / name).with_suffix(image).read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda each: each.name)
+def test_example_is_short(path):
+    assert len(path.read_text("utf-8").splitlines()) <= 60
 
 
 def test_conv_add(run, tmp_path):
