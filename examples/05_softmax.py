@@ -1,4 +1,4 @@
-"""Softmax of rows for a GPU: a thread block for each row, whose threads share every loop over it."""
+"""Softmax of rows for a GPU: a thread block for each row, whose threads share all loops over it."""
 
 import numpy as np
 
