@@ -22,6 +22,8 @@ from astile.source import Span
 _DTYPE_SIZES = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8), "c": (8, 16)}
 Subject = TypeVar("Subject")
 _NUMPY_NUMBERS = (np.number, np.bool_)
+#: What `__dlpack_device__` says of the host's memory.
+_DLPACK_HOST = 1
 _INT64 = (-(1 << 63), (1 << 63) - 1)
 
 
@@ -203,6 +205,12 @@ def _no_array(use: Use, value: object, target: str) -> _Problem | None:
     if use.role != "array":
         return None
     found = f"a {type(value).__name__}" if value is not None else "None"
+    spoken = getattr(value, "__dlpack_device__", None)
+    if spoken is not None:  # memory that only DLPack tells of; views of it are other packages' work
+        on_gpu = spoken()[0] != _DLPACK_HOST
+        expected = "an array with __cuda_array_interface__" if on_gpu else "a numpy.ndarray"
+        package = "cupy" if on_gpu else "np"
+        return _Problem(found, expected, f"pass {package}.from_dlpack({use.name})")
     return _Problem(found, "a numpy.ndarray", f"pass np.asarray({use.name})")
 
 

@@ -211,6 +211,25 @@ def test_host_and_device_do_not_mix():
         check(uses_of(CONV), [], arguments(x=device), "cuda")
 
 
+class Spoken:
+    """An array that only DLPack tells of."""
+
+    def __init__(self, device):
+        self.device = device
+
+    def __dlpack_device__(self):
+        return (self.device, 0)
+
+
+@pytest.mark.parametrize(
+    ("device", "hint"), [(1, "pass np.from_dlpack(x)"), (2, "pass cupy.from_dlpack(x)")]
+)
+def test_arrays_that_only_dlpack_tells_of(device, hint):
+    with pytest.raises(ArgumentError, match="'x' is a Spoken; expected") as caught:
+        check(uses_of(CONV), [], arguments(x=Spoken(device)), "cpu")
+    assert caught.value.diagnostic.hints == (hint,)
+
+
 # --- memory -------------------------------------------------------------------------------------
 
 

@@ -170,3 +170,9 @@ def test_26_indices_that_leave_an_array():
     for target in TARGETS:
         found = outcome(tile(target=target)(corners.gathered), [X, array("int64", 9), zeros(1)])
         assert found.raised is IndexError
+
+
+def test_26_arrays_without_cells_on_a_gpu():
+    arguments = [zeros(0), zeros(0, "int64"), zeros(0)]
+    agrees(corners.gathered, *arguments, targets=HOST)
+    assert outcome(tile(target="emulate")(corners.gathered), arguments).raised is IndexError
