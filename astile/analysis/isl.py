@@ -105,8 +105,17 @@ class Session:
             raise BudgetError(f"not proved within {self.seconds:g} s")
 
     def is_budget(self, error: Error) -> bool:
-        """Whether an error of isl means that its operations ran out."""
-        return "maximal number of operations" in str(error)
+        """Whether an error of isl means that its operations ran out.
+
+        It may call that a syntax error of what it was reading, but then it reads nothing any more.
+        """
+        if "maximal number of operations" in str(error):
+            return True
+        try:
+            Set.read_from_str(self.context, "{ [i] : exists (e : i = 2 e and 0 <= e < 9) }")
+        except Error:
+            return True
+        return False
 
     def set(self, text: str) -> Set:
         """A set from isl's notation."""

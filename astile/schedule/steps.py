@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from astile.analysis.equivalence import BUDGET
 from astile.analysis.statements import with_origins
 from astile.analysis.verdicts import Proved
 from astile.errors import AstileError, IllegalSchedule, ScheduleError
@@ -35,6 +36,8 @@ class Steps:
         function: a plain function of loops, a `Kernel`, or a `Program`.
         exact: refuse steps that only reassociate a reduction.
         scratch: names of array arguments whose contents after the call nobody reads.
+        budget_seconds: processor time allowed for the proof of one step; a step that is not
+            proved within it is refused.
 
     Raises:
         SourceError: for Python that is not read.
@@ -46,8 +49,10 @@ class Steps:
         *,
         exact: bool = False,
         scratch: Sequence[str] = (),
+        budget_seconds: float = BUDGET,
     ) -> None:
         self.exact = exact
+        self._budget = budget_seconds
         held = getattr(function, "schedule", None)
         if isinstance(function, Program):
             program = function
@@ -181,7 +186,7 @@ class Steps:
 
     def _proved(self, program: Program) -> Proved:
         known = self._steps[-1].proof if self._steps else None
-        return self._known_prover().prove(self.program, known, program)
+        return self._known_prover().prove(self.program, known, program, self._budget)
 
     def _baseline(self) -> Program:
         """The program that steps are compared with: the last one taken on trust, or the first."""

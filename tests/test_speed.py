@@ -1,0 +1,80 @@
+"""Bounds on the processor time of steps, far above what they take: see `tests.speed`."""
+
+from __future__ import annotations
+
+import statistics
+
+import numpy as np
+import pytest
+
+from astile.errors import IllegalSchedule
+from astile.schedule.schedule import Schedule
+from tests.cases import corpus
+from tests.speed.measure import conv_add_steps, median, of_program, of_schedule, worst
+
+#: Programs of the case corpus of all kinds, few enough for each run of the tests.
+PROGRAMS = (
+    "conv2d_nchw",
+    "hdiff",
+    "jacobi_2d",
+    "matmul_odd",
+    "max_filter",
+    "softmax_rows",
+    "two_mm",
+)
+
+
+def conv_add(x, w, bias, out):
+    H, W = out.shape
+    conv = np.empty((H, W), np.float32)
+    for i in range(H):
+        for j in range(W):
+            acc = np.float32(0)
+            for a in range(3):
+                for b in range(3):
+                    acc += x[i + a, j + b] * w[a, b]
+            conv[i, j] = acc
+    for i in range(H):
+        for j in range(W):
+            out[i, j] = conv[i, j] + bias[i, j]
+
+
+def test_the_steps_of_an_everyday_kernel():
+    runs = [conv_add_steps(conv_add) for _ in range(3)]
+    for steps in zip(*runs, strict=True):
+        middle = statistics.median(each.seconds for each in steps)
+        assert middle < 0.3, (steps[0].call, middle)
+    assert min(median(steps) for steps in runs) < 0.1
+
+
+@pytest.mark.skipif(not corpus.programs(), reason="the case corpus is not here")
+def test_the_steps_of_the_case_corpus():
+    steps = [step for name in PROGRAMS for step in of_program(name)]
+    assert len(steps) > 20
+    assert median(steps) < 0.15
+    assert worst(steps).seconds < 3.0, worst(steps)
+
+
+def test_a_step_is_refused_when_its_proof_takes_too_long():
+    s = Schedule(conv_add, budget_seconds=1e-4)
+    with pytest.raises(IllegalSchedule, match=r"not proved within 0.0001 s") as caught:
+        s.split("out.i", [None, 16])
+    assert caught.value.kind == "unknown"
+    assert s.steps == ()
+    Schedule(conv_add, budget_seconds=60.0).split("out.i", [None, 16])
+
+
+def test_what_is_measured():
+    """Steps that are refused count; trials in search of advice do not."""
+
+    def two() -> None:
+        s = Schedule(conv_add)
+        s.split("out.i", [None, 4])
+        with pytest.raises(IllegalSchedule) as caught:
+            s.parallel("a")
+        assert str(caught.value)
+
+    steps = of_schedule("conv_add", two)
+    assert [each.is_refused for each in steps] == [False, True]
+    assert all(0 < each.seconds < 60 for each in steps)
+    assert worst(steps) in steps
