@@ -1,0 +1,70 @@
+"""Flow of small relations, of which parts are left out before isl is asked."""
+
+from __future__ import annotations
+
+from astile.analysis import isl
+from astile.analysis.dataflow import dependences
+
+SESSION = isl.Session()
+
+
+def maps(*texts: str) -> isl.UnionMap:
+    return SESSION.union_map(["n"], texts)
+
+
+READ, WRITE = "R[i] -> A[i] : 0 <= i < n", "W[i] -> A[i + 1] : 0 <= i < n"
+TIMES = ("R[i] -> [7, i, 0, 3]", "W[i] -> [7, i, 1, 3]")
+
+
+def test_entries_in_which_all_times_agree_do_not_matter() -> None:
+    found = dependences(maps(READ), maps(WRITE), maps(*TIMES))
+    assert found.must.is_equal(maps("W[i] -> R[i + 1] : 0 <= i < n - 1"))
+    assert found.without.is_equal(maps("R[0] -> A[0] : n > 0"))
+
+
+def test_an_entry_that_differs_for_one_access_is_kept() -> None:
+    late = maps("R[i] -> [7, i, 0, 3]", "W[i] -> [8, i, 1, 3]")
+    found = dependences(maps(READ), maps(WRITE), late)
+    assert found.must.is_empty()
+    early = maps("R[i] -> [7, i, 0, 3]", "W[i] -> [6, i, 1, 3]")
+    found = dependences(maps(READ), maps(WRITE), early)
+    assert found.must.is_equal(maps("W[i] -> R[i + 1] : 0 <= i < n - 1"))
+
+
+def test_accesses_at_one_time_do_not_see_each_other() -> None:
+    same = maps("R[] -> [1, 2]", "W[] -> [1, 2]")
+    found = dependences(maps("R[] -> A[0]"), maps("W[] -> A[0]"), same)
+    assert found.must.is_empty()
+    assert found.without.is_equal(maps("R[] -> A[0]"))
+
+
+def test_an_array_that_nobody_writes_has_no_source() -> None:
+    found = dependences(maps("R[i] -> B[i] : 0 <= i < n"), maps(WRITE), maps(*TIMES))
+    assert found.must.is_empty()
+    assert found.without.is_equal(maps("R[i] -> B[i] : 0 <= i < n"))
+
+
+def test_an_array_is_its_name_and_its_number_of_axes() -> None:
+    found = dependences(
+        maps("R[i] -> A[i, 0] : 0 <= i < n"), maps("W[i] -> A[i] : 0 <= i < n"), maps(*TIMES)
+    )
+    assert found.must.is_empty()
+
+
+def test_what_is_settled_is_left_out() -> None:
+    reads = maps(READ, "Q[i] -> A[i] : 0 <= i < n")
+    times = maps(*TIMES, "Q[i] -> [7, i, 2, 3]")
+    found = dependences(reads, maps(WRITE), times, settled=["R"])
+    assert found.must.is_equal(maps("W[i] -> Q[i + 1] : 0 <= i < n - 1"))
+    assert found.without.is_equal(maps("Q[0] -> A[0] : n > 0"))
+
+
+def test_may_sources_hide_nothing() -> None:
+    reads, writes = maps("R[] -> A[0]"), maps("W[] -> A[0]")
+    times = maps("W[] -> [0]", "V[] -> [1]", "R[] -> [2]")
+    found = dependences(reads, writes, times, may_sources=maps("V[] -> A[0]"))
+    assert found.may.is_equal(maps("W[] -> R[]", "V[] -> R[]"))
+    assert found.maybe_without.is_empty()
+    found = dependences(reads, maps(), times, may_sources=maps("V[] -> A[0]"))
+    assert found.may.is_equal(maps("V[] -> R[]"))
+    assert found.maybe_without.is_equal(reads)
