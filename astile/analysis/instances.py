@@ -105,13 +105,6 @@ class Model:
         known = " and ".join(sizes(list(self.parameters))) or "true"
         return self.session.set(f"[{', '.join(self.parameters)}] -> {{ : {known} }}")
 
-    def statement(self, isl_name: str) -> Statement | None:
-        """The statement that an isl tuple belongs to."""
-        for each in self.statements:
-            if isl_name.startswith(each.name) and not isl_name[len(each.name) :][:1].isdigit():
-                return each
-        return None
-
 
 def coordinates(rank: int) -> tuple[str, ...]:
     """Names for the coordinates of an array."""
