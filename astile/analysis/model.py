@@ -343,7 +343,9 @@ def _numbered(found: Accesses, own: AbstractSet[str]) -> Accesses:
     numbers = {each: str(number) for number, each in enumerate(written)}
 
     def named(slot: str) -> str:
-        return slot[0] + numbers.get(slot[1:], slot[1:]) if slot[0] in "woi" else slot
+        head = "iw" if slot.startswith("iw") else slot[0]  # "iw": a read of what "w" has written
+        key = slot[len(head) :]
+        return head + numbers.get(key, key) if head in ("w", "o", "iw") else slot
 
     return replace(
         found,

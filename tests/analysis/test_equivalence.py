@@ -472,6 +472,32 @@ def test_effects_keep_their_order():
     assert kind(original, new.replace("n - 1, -1, -1", "n")) == "equal"
 
 
+def test_a_value_just_written_is_read_from_the_same_cell():
+    original = """
+def f(A, B, C, D, F, n):
+    t = 0.0
+    for i in range(n):
+        if B[i] > 0:
+            t = B[i]
+            A[0] = C[i]
+            D[i] = A[0]
+    F[0] = t
+"""
+    new = """
+def f(A, B, C, D, F, n):
+    T = local.empty(1, np.result_type(0.0, B))
+    T[0] = 0.0  # 0:
+    for i in range(n):
+        if B[i] > 0:  # 1: i
+            T[0] = B[i]
+            A[0] = C[i]
+            D[i] = {}
+    F[0] = T[0]  # 2:
+"""
+    assert kind(original, new.format("A[0]")) == "equal"
+    assert kind(original, new.format("T[0]")) == "statement"
+
+
 def test_blocks_that_may_raise_keep_their_order():
     text = """
 def f(A, B, n):
