@@ -1,0 +1,61 @@
+"""The case corpus as it stands, on every target; ``python -m tests.cases.every`` runs all forms."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cases import corpus, troubles
+from tests.cases.forms import Subject
+from tests.cases.runs import TARGETS, Run, bare, corpus_subject
+
+#: Programs that a target refuses, each with what it says.
+REFUSED = {
+    ("slice_ops", "cpu"): "numba cannot compile this",  # np.dot wants SciPy
+    ("slice_ops", "emulate"): "arithmetic on whole arrays",  # np.dot
+    ("blocked_rowops", "emulate"): "arithmetic on whole arrays",  # np.sum of a product
+}
+#: Troubles that are refused where a value is stated.
+TOO_CAREFUL = {
+    # a loop over threads would hold the loop in which all threads load one tile
+    "t10_missing_second_barrier": "both write a_shared[0]",
+}
+
+pytestmark = pytest.mark.skipif(not corpus.programs(), reason="the case corpus is not here")
+
+
+def few(subject: Subject) -> Subject:
+    """The smallest and the largest size."""
+    sizes = list(subject.sizes)
+    chosen = [sizes[0], sizes[-1]] if len(sizes) > 2 else sizes
+    return Subject(subject.name, subject.function, subject.make_args, chosen, subject.scratch)
+
+
+def assert_right(run: Run) -> None:
+    words = REFUSED.get((run.program, run.target))
+    if words is not None and run.result == "refused":
+        assert words in run.message
+        return
+    assert (run.result, run.message) == ("ok", "")
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", corpus.programs())
+def test_programs_as_they_stand(name: str, target: str) -> None:
+    (run,) = bare(few(corpus_subject(name)), [target])
+    assert_right(run)
+
+
+@pytest.mark.parametrize("name", troubles.troubles())
+def test_troubles_as_they_stand(name: str) -> None:
+    (run,) = bare(troubles.subject_of(corpus.load(name, "troubles")), ["python"])
+    assert_right(run)
+
+
+@pytest.mark.parametrize("target", ["python", "emulate"])
+@pytest.mark.parametrize("name", troubles.troubles())
+def test_troubles_as_stated(name: str, target: str) -> None:
+    (run,) = troubles.as_stated(name, [target])
+    if name in TOO_CAREFUL and run.result == "refused":
+        assert TOO_CAREFUL[name] in run.message
+        return
+    assert troubles.is_as_stated(run), run

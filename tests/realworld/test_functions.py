@@ -1,0 +1,57 @@
+"""The functions of this folder give the plain function's values; the command runs all forms."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cases.forms import Subject
+from tests.cases.runs import bare, splits
+from tests.realworld.functions import FIELDS, subjects
+
+#: Functions that are refused, and what the message says.
+REFUSED = {"erode": "DELTAS is an array from outside the kernel"}
+#: One or two functions of each field for numba, which takes a second or two for each.
+COMPILED = {
+    "binomial_tree", "markov_path", "hilbert_index", "connected", "spmv", "integral_image",
+    "embedding", "scaled_product", "upwind_step", "edit_distance", "crc16", "fir_filter",
+    "envelope", "move_nanmean", "gini",
+}  # fmt: skip
+#: The share of functions that may be refused.
+AT_MOST = 0.05
+
+ALL = {each.name: each for each in subjects()}
+
+
+def few(subject: Subject) -> Subject:
+    """The first two sizes and the last one."""
+    sizes = [*subject.sizes[:2], subject.sizes[-1]]
+    return Subject(subject.name, subject.function, subject.make_args, sizes)
+
+
+def test_counts():
+    assert len(ALL) == sum(map(len, FIELDS.values()))  # no name twice
+    assert len(ALL) >= 60
+    assert len(REFUSED) <= AT_MOST * len(ALL)
+    assert ALL.keys() >= COMPILED
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_as_they_stand(name):
+    (run,) = bare(few(ALL[name]), ["python"])
+    if name in REFUSED:
+        assert run.result == "refused"
+        assert REFUSED[name] in run.message
+    else:
+        assert (run.result, run.message) == ("ok", "")
+
+
+@pytest.mark.parametrize("name", sorted(COMPILED))
+def test_compiled(name):
+    (run,) = bare(few(ALL[name]), ["cpu"])
+    assert (run.result, run.message) == ("ok", "")
+
+
+@pytest.mark.parametrize("name", sorted(ALL.keys() - REFUSED.keys()))
+def test_every_loop_split(name):
+    (run,) = splits(few(ALL[name]), ["python"], [(3, 0)])
+    assert run.result in ("ok", "refused"), run
