@@ -52,10 +52,10 @@ def check(
     """
     del exact
     started = time.thread_time()
-    program = affine_form(program, unrolls=False)
+    form = affine_form(program, unrolls=False)
     scene: Scene | None = None
     try:
-        scene = Scene(program, budget_seconds, session)
+        scene = Scene(form, budget_seconds, session)
         finding = next(_findings(scene, is_finished), None)
     except NotModelled as unread:
         return Unknown(f"not modelled: {unread.reason}", program.source.span(unread.node))
@@ -66,9 +66,24 @@ def check(
             return Unknown(f"not proved within {budget_seconds:g} s")
         return Unknown(f"the check for races failed: {failure}")
     if finding is not None:
-        return finding
+        return finding if form is program else _of_other_form(finding)
     names = tuple(readable(each, scene.survey.names) for each in scene.parameters)
     return Proved("equal", names, time.thread_time() - started)
+
+
+def _of_other_form(finding: Refuted | Unknown) -> Unknown:
+    """What was found in another form of a program, as far as it holds for the program.
+
+    The form has loops of its own, of which more iterations are taken as concurrent: two of them
+    that meet need not be two of the program.
+    """
+    if isinstance(finding, Unknown):
+        return finding
+    witness = finding.witness
+    span = None if witness.first is None else witness.first.span
+    return Unknown(
+        f"iterations that may run at the same time may meet in {witness.array}", span, witness.array
+    )
 
 
 def _findings(scene: Scene, is_finished: bool) -> Iterator[Refuted | Unknown]:

@@ -752,3 +752,18 @@ def test_orderly_kernels_are_rarely_refused(seed: int) -> None:
         assert isinstance(verdict, Proved)
         events = race_trace.trace(text, {**SHAPES, "n": 3})
         assert race_trace.is_free_of_races(events)
+
+
+def test_iterations_of_another_form_are_no_witness() -> None:
+    """Of an index of mixed radix, more iterations are taken as concurrent than there are."""
+    verdict = check("""
+def k(y):
+    n = y.shape[0]
+    for b in block.x((n * n + 1) // 2):
+        for t in range(2):
+            if b * 2 + t < n * n:
+                y[(b * 2 + t) // n] = 1.0
+""")
+    assert isinstance(verdict, Unknown)
+    assert verdict.array == "y"
+    assert verdict.reason == "iterations that may run at the same time may meet in y"
