@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from astile.ir import nodes
+from astile.ir.fills import cells_of
 
 #: Spelling of a loop's iterator -> the kind of loop. All take the arguments of `range`.
 LOOP_WORDS = (
@@ -275,7 +276,8 @@ class Allocation:
             ``empty_like``, ``zeros_like``, ``ones_like``, ``full_like``.
         scope: ``"global"``, ``"shared"`` or ``"local"``.
         shape: one expression per axis; None where it is not written out (``empty_like``).
-        dtype: the expression of the dtype, or None for the default.
+        dtype: the expression of the dtype, None for the default, ``int`` for ``np.full(n, 3)``.
+        fill: what ``np.full`` fills the cells with, None for the others.
     """
 
     array: str
@@ -283,9 +285,7 @@ class Allocation:
     scope: str
     shape: tuple[ast.expr, ...] | None
     dtype: ast.expr | None
-
-
-_ALLOCATING = ("empty", "zeros", "ones", "full")
+    fill: ast.expr | None = None
 
 
 def allocation(statement: ast.stmt) -> Allocation | None:
@@ -298,21 +298,16 @@ def allocation(statement: ast.stmt) -> Allocation | None:
     word = dotted(value.func) or ""
     head, _, last = word.rpartition(".")
     plain = last.removesuffix("_like")
-    if plain not in _ALLOCATING or not head:
+    if plain not in ("empty", "zeros", "ones", "full") or not head:
         return None
     scope = head if head in ("shared", "local") else "global"
-    position = 2 if plain == "full" else 1
-    dtype = value.args[position] if len(value.args) > position else None
-    for keyword in value.keywords:
-        if keyword.arg == "dtype":
-            dtype = keyword.value
-        elif keyword.arg not in ("fill_value", "shape"):
-            return None
-    if last.endswith("_like"):
-        return Allocation(made.id, last, scope, None, dtype)
-    shape = value.args[0]
-    axes = tuple(shape.elts) if isinstance(shape, (ast.Tuple, ast.List)) else (shape,)
-    return Allocation(made.id, last, scope, axes, dtype)
+    cells = cells_of(value, plain, head, is_like=last != plain)
+    if cells is None:
+        return None
+    shape, axes = value.args[0], None
+    if last == plain:
+        axes = tuple(shape.elts) if isinstance(shape, (ast.Tuple, ast.List)) else (shape,)
+    return Allocation(made.id, last, scope, axes, cells.dtype, cells.fill)
 
 
 def is_constant(expression: ast.expr, value: int) -> bool:
@@ -341,7 +336,8 @@ def leaves_early(body: Sequence[ast.stmt]) -> bool:
         if isinstance(statement, (ast.Break, ast.Continue)):
             return True
         if isinstance(statement, ast.Return) or (
-            bodies(statement) and any(isinstance(each, ast.Return) for each in preorder(statement))
+            bodies(statement)
+            and any(isinstance(each, ast.Return) for each in statements(statement))
         ):
             return True
         if isinstance(statement, (ast.For, ast.While)):

@@ -114,6 +114,7 @@ class _Writer:
                 call.args = [dtype if each is made.dtype else each for each in call.args]
                 for keyword in call.keywords:
                     keyword.value = dtype if keyword.value is made.dtype else keyword.value
+        dtypes.spell_python_types(function, self.numpy)
 
     def decorator(self) -> ast.expr:
         """``njit`` with the options of this text."""
@@ -142,6 +143,7 @@ class _Writer:
 
     def helper(self, function: ast.FunctionDef) -> ast.FunctionDef:
         """A helper function, compiled with those that call it."""
+        dtypes.spell_python_types(function, self.numpy)
         model = "python" if is_checked_division(function) else "numpy"
         function.decorator_list = [nodes.call(self.njit, [], {"error_model": nodes.const(model)})]
         return function

@@ -129,6 +129,27 @@ def of_arrays(program: Program, types: Mapping[str, str], numpy: str) -> dict[st
     return found
 
 
+def spell_python_types(function: ast.FunctionDef, numpy: str) -> None:
+    """``np.zeros(n, int)`` becomes ``np.zeros(n, np.int64)``: numba knows few of Python's types.
+
+    Args:
+        function: is changed.
+        numpy: the name that stands for NumPy in the text.
+    """
+    words = _PYTHON.keys() - query.names_written(function) - set(query.parameters(function))
+
+    def spelled(argument: ast.expr) -> ast.expr:
+        if isinstance(argument, ast.Name) and argument.id in words:
+            return nodes.attribute(numpy, _PYTHON[argument.id])
+        return argument
+
+    for call in ast.walk(function):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+            call.args = list(map(spelled, call.args))
+            for keyword in call.keywords:
+                keyword.value = spelled(keyword.value)
+
+
 def shared_bytes(
     program: Program, root: ast.For, facts: Facts, types: Mapping[str, str]
 ) -> dict[str, int] | None:
@@ -181,8 +202,8 @@ def device_allocation(
         value = nodes.call(f"{cuda}.device_array", [shape, nodes.clone(kind)])
     else:
         arguments = [shape]
-        if word == "full":
-            arguments.append(_fill(call))
+        if made.fill is not None:
+            arguments.append(nodes.clone(made.fill))
         arguments.append(nodes.clone(kind))
         filled = nodes.call(f"{numpy}.{word}", arguments)
         value = nodes.call(f"{cuda}.to_device", [filled])
@@ -190,13 +211,6 @@ def device_allocation(
     for comment in nodes.comments(statement):
         nodes.add_comment(result, comment)
     return nodes.copy_place(statement, result)
-
-
-def _fill(call: ast.Call) -> ast.expr:
-    for keyword in call.keywords:
-        if keyword.arg == "fill_value":
-            return keyword.value
-    return call.args[1]
 
 
 def of_scalar(

@@ -38,8 +38,8 @@ class Intermediate:
             word.attr = word.attr.removesuffix("_like")
         extent = shape[0] if len(shape) == 1 else nodes.tuple_of(shape)
         arguments = [extent, nodes.clone(self.dtype)]
-        if self.found.word.startswith("full"):
-            arguments.insert(1, nodes.clone(self.statement.value.args[1]))
+        if self.found.fill is not None:
+            arguments.insert(1, nodes.clone(self.found.fill))
         made = nodes.assign(name or self.array, nodes.call(word, arguments))
         for comment in nodes.comments(self.statement):
             nodes.add_comment(made, comment)

@@ -42,6 +42,23 @@ def test_the_outermost_concurrent_loop_is_prange() -> None:
     assert "astile" not in text
 
 
+@pytest.mark.parametrize(
+    ("made", "dtype"),
+    [
+        ("np.full(3, 2, int)", np.int64),
+        ("np.ones(3, bool)", np.bool_),
+        ("np.zeros_like(x, dtype=complex)", np.complex128),
+        ("np.arange(3).astype(float)", np.float64),
+        ("np.full(3, 2)", np.int64),
+    ],
+)
+def test_types_of_python_are_those_of_numpy(made: str, dtype: type) -> None:
+    text = text_of(f"def f(x):\n    a = {made}\n    return a\n", imports={"np": "numpy"})
+    found = run(text, np.zeros(3, np.float32))
+    assert isinstance(found, np.ndarray)
+    assert found.dtype == dtype
+
+
 def test_options() -> None:
     text = "def f(x):\n    for i in range(4):\n        x[i] = 0"
     assert '@njit(error_model="numpy")' in text_of(text)  # nothing is reassociated or contracted

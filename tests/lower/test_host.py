@@ -68,12 +68,14 @@ def test_filled_allocations() -> None:
         a = np.ones((3, 4))
         b = np.full_like(x, 7)
         c = np.empty(3, np.float32)
+        d = np.full(3, -1)
         for i in block.x(3):
-            x[i] = a[i, 0] + b[i] + c[i]
+            x[i] = a[i, 0] + b[i] + c[i] + d[i]
     """).text
     assert "a = cuda.to_device(np.ones((3, 4), np.float64))" in text
     assert "b = cuda.to_device(np.full(x.shape, 7, x.dtype))" in text
     assert "c = cuda.device_array(3, np.float32)" in text
+    assert "d = cuda.to_device(np.full(3, -1, np.int64))" in text
 
 
 def test_names_of_the_program_do_not_clash_with_those_of_the_text() -> None:

@@ -211,6 +211,18 @@ def f(x, y):
     assert_proved(program(text), after)
 
 
+def test_a_tile_of_a_filled_array_has_its_type() -> None:
+    def f(y: object) -> None:
+        a = np.full((4, 4), 3)
+        for i in range(4):
+            for j in range(4):
+                y[i] += a[i, j] // 2  # type: ignore[index]
+
+    s = Schedule(f)
+    s.cache_read("a", "local", at="i")
+    assert "a_local = local.empty((1, 4), int)" in s.source()
+
+
 def test_one_cell_needs_no_loop() -> None:
     before = program(MATMUL)
     after, made = applied(cache_read, before, "A", "local", loop(before, "k"))
