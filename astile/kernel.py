@@ -11,6 +11,7 @@ from typing import Any, Generic, Literal, ParamSpec, Protocol, TypeVar, cast, ge
 from astile import check as checking
 from astile import explain as explaining
 from astile.diagnostics import did_you_mean
+from astile.display import Bundle, bundle
 from astile.errors import ArgumentError, LoweringError, ScheduleError
 from astile.forms import Forms, Scheduling
 from astile.frontend import build
@@ -86,12 +87,15 @@ class Kernel(Generic[P, R_co]):
         """Run it: NumPy arrays on the host or through the GPU, device arrays where they are."""
         values = self._bound(args, kwargs)
         target = self._target_for(values)
-        forms = self._forms.suited_to(values)
+        forms = self._forms.suited_to(values, target)
         checked = arguments.check(forms.uses, forms.conditions, values, target)
         return cast("R_co", self._run_or_fall_back(forms, target, checked))
 
     def __repr__(self) -> str:
         return f"<Kernel {self.__name__} for target {self._target!r}>"
+
+    def _repr_mimebundle_(self, **_: Any) -> Bundle:
+        return bundle(repr(self), self.source())
 
     def __reduce__(self) -> str:
         return str(self.__qualname__)  # as functions: by the name that finds it in its module
@@ -158,7 +162,7 @@ class Kernel(Generic[P, R_co]):
             InternalError: at the first divergence, naming the step or target and the cell.
         """
         values = self._bound(args, kwargs)
-        forms = self._forms.suited_to(values)
+        forms = self._forms.suited_to(values, "python")
         checked = arguments.check(forms.uses, forms.conditions, values, "python")
         if checked.overlaps:
             raise ArgumentError(

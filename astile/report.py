@@ -8,6 +8,7 @@ from typing import Any
 
 from astile.analysis.occupancy import Occupancy
 from astile.analysis.traffic import Footprint, Nest
+from astile.display import Bundle, bundle
 from astile.tables import table_text
 
 
@@ -107,6 +108,9 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """All numbers as types that JSON knows."""
         return asdict(self)
+
+    def _repr_mimebundle_(self, **_: Any) -> Bundle:
+        return bundle(f"{self.kernel}: what the schedule changes", str(self), "text")
 
     def __str__(self) -> str:
         return "\n\n".join(part for part in _parts(self) if part)

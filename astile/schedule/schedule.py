@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import astile
+from astile.display import Bundle, bundle
 from astile.errors import ScheduleError
 from astile.ir import nodes
 from astile.ir.module import module_text
@@ -175,6 +176,10 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethod
     def print_loop_nest(self) -> None:
         """Print the loops and the stages inside them, as an outline."""
         print(outline(self.program))
+
+    def _repr_mimebundle_(self, **_: Any) -> Bundle:
+        calls = "".join(f"; {each.call}" for each in self.steps)
+        return bundle(f"Schedule of {self.original.name}{calls}", self.source())
 
     def copy(self) -> Schedule:
         """A schedule that has the same steps and can go on by itself."""

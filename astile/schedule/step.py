@@ -5,8 +5,10 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from astile.analysis.verdicts import Proved
+from astile.display import Bundle, bundle
 from astile.ir.module import module_text
 from astile.ir.program import Program
 from astile.schedule.trace import Call
@@ -32,6 +34,10 @@ class Step:
     def call(self) -> str:
         """The call as text."""
         return str(self.made_by)
+
+    def _repr_mimebundle_(self, **_: Any) -> Bundle:
+        proof = "not proved: unsafe" if self.proof is None else f"proved {self.proof.kind}"
+        return bundle(f"{self.call}  # {proof}", self.diff, "diff")
 
     @cached_property
     def source(self) -> str:

@@ -1,0 +1,41 @@
+"""Notebooks show kernels, schedules, steps and reports by themselves."""
+
+from __future__ import annotations
+
+import pytest
+
+from astile import Schedule, tile
+
+
+def double(x, out):
+    for i in range(len(out)):
+        out[i] = 2 * x[i]
+
+
+@pytest.fixture(scope="module")
+def held():
+    s = Schedule(double)
+    s.split("i", [None, 8])
+    kernel = tile(target="python")(double)
+    return {
+        "schedule": (s, ["Schedule of double; split(", "for i_0 in"]),
+        "step": (s.steps[0], ["# proved equal", "+    for i_0 in"]),
+        "kernel": (kernel, ["<Kernel double", "def double"]),
+        "report": (kernel.explain((9,), (9,)), ["x read", "operations"]),
+    }
+
+
+@pytest.mark.parametrize("name", ["schedule", "step", "kernel", "report"])
+def test_shows_itself(held, name):
+    shown, words = held[name]
+    found = shown._repr_mimebundle_(include=None, exclude=None)
+    assert set(found) == {"text/plain", "text/html"}
+    assert all(each in found["text/plain"] for each in words)
+    assert "<script" not in found["text/html"]
+    assert "<span" in found["text/html"] or name == "report"
+
+
+def test_names_are_escaped():
+    found = tile(target="python")(double)._repr_mimebundle_()
+    assert "<Kernel" not in found["text/html"]
+    assert "&lt;Kernel" in found["text/html"]
