@@ -6,9 +6,12 @@ import pytest
 
 from astile.analysis import isl
 from astile.analysis.dataflow import dependences
+from astile.analysis.equivalence import compare
 from astile.analysis.flows import dependences_of
 from astile.analysis.model import Model, extract
 from astile.analysis.reductions import updates_of
+from astile.analysis.verdicts import Proved
+from tests.support.hints import hinted
 from tests.support.programs import program_from
 from tests.support.random_programs import Writer
 
@@ -55,3 +58,37 @@ def test_random_programs(seed):
             check(model)
         except isl.Error:
             continue  # too large for the time
+
+
+# --- results of isl that are not right ----------------------------------------------------------
+
+SLOTS = """
+def f(x, y):
+    n = len(x)
+    for k in range(0, n, {step}):
+        tile = local.empty(1, np.float64)
+        tile[0] = x[k]
+        y[k] = tile[0]
+"""
+IN_TURNS = """
+def f(x, y):
+    n = len(x)  # 0:
+    tile = local.empty((2, 1), np.float64)
+    for k in range(0, min(n, {step}), {step}):
+        tile[k // {step} % 2, 0] = x[k]  # 2: k
+    for k in range(0, n - {step}, {step}):
+        tile[{slot}, 0] = x[k + {step}]  # 2: k + {step}
+        y[k] = tile[k // {step} % 2, 0]  # 3: k
+    for k in range(max((n + {step} - 1) // {step} * {step} - {step}, 0), n, {step}):
+        y[k] = tile[k // {step} % 2, 0]  # 3: k
+"""
+
+
+@pytest.mark.parametrize("step", [2, 3, 5])
+def test_slots_that_are_used_in_turns(step: int) -> None:
+    """Here isl takes a write of an earlier turn for the last one; its results are checked."""
+    original = program_from(SLOTS.format(step=step))
+    right = IN_TURNS.format(step=step, slot=f"(k // {step} + 1) % 2")
+    assert isinstance(compare(original, hinted(right)), Proved)
+    wrong = IN_TURNS.format(step=step, slot=f"k // {step} % 2")
+    assert not isinstance(compare(original, hinted(wrong)), Proved)

@@ -75,6 +75,7 @@ def test_any_step_and_start() -> None:
     for counted, stop in (
         ("range(2, n)", "range(2, min(n, 3))"),
         ("range(n - 1, -1, -1)", "range(n - 1, max(-1, n - 2), -1)"),
+        ("range(0, n, 3)", "range(0, min(n, 3), 3)"),
         ("range(5)", "range(1)"),
     ):
         before = program(steps_text(counted))
