@@ -54,15 +54,18 @@ def pipeline(program: Program, loop: int, stages: int = 2) -> Rewritten:
 
     After ``pipeline(k, 2)``:
         tile = shared.empty((2, 16), np.float32)
-        for k in range(min(n, 1)):  # prologue
+        # prologue of the loop over k
+        for k in range(min(n, 1)):
             for i in range(16):
-                tile[k, i] = x[k, i]
-        for k in range(n - 1):  # steady state
+                tile[k % 2, i] = x[k, i]
+        # steady state of the loop over k
+        for k in range(n - 1):
             for i in range(16):
                 tile[(k + 1) % 2, i] = x[k + 1, i]
             for i in range(16):
                 y[i] += tile[k % 2, 15 - i]
-        for k in range(max(n - 1, 0), n):  # epilogue
+        # epilogue of the loop over k
+        for k in range(max(n - 1, 0), n):
             for i in range(16):
                 y[i] += tile[k % 2, 15 - i]
     """
