@@ -465,6 +465,33 @@ def f(B, C, n):
     assert kind(original, new) == "statement"
 
 
+def test_a_value_that_a_compound_statement_may_change_is_not_taken_before_it():
+    original = """
+def f(A, B, C, n):
+    for i in range(n):
+        for k in range(n):
+            C[k] = A[k]
+            if B[i] > 0:
+                if B[i] > 5:
+                    A[i] = B[i]
+                B[i] = A[k]
+"""
+    new = """
+def f(A, B, C, n):
+    for i in range(n):
+        for k in range(n):
+            C[k] = A[k]  # 0: i, k
+            t = local.empty(1, A.dtype)
+            t[0] = A[k]
+            if B[i] > 0:  # 1: i, k
+                if B[i] > 5:
+                    A[i] = B[i]
+                B[i] = {}
+"""
+    assert kind(original, new.format("A[k]")) == "equal"
+    assert kind(original, new.format("t[0]")) == "statement"
+
+
 def test_effects_keep_their_order():
     original = "def f(A, n):\n    for i in range(n):\n        print(A[i])\n"
     new = "def f(A, n):\n    for i in range(n - 1, -1, -1):\n        print(A[i])  # 0: i\n"

@@ -278,6 +278,20 @@ def k(x, out):
     assert "may write" in witness.message
 
 
+@pytest.mark.parametrize("loop", ["i in parallel(n)", "i in thread.x(n)"])
+def test_a_name_that_may_not_be_written_has_a_value_from_elsewhere(loop: str) -> None:
+    text = f"""
+def k(x, out, n):
+    for {loop}:
+        if x[i] > 0:
+            t = x[i]
+        out[i] = t
+"""
+    assert not isinstance(check(text), Proved)
+    sure = "t = 1\n        else:\n            t = 2\n"
+    assert proved(text.replace("t = x[i]\n", sure))
+
+
 def test_a_name_with_a_value_from_before_the_loop_is_unknown() -> None:
     assert "s may be read before it is written" in unknown("""
 def k(x, out, s):
