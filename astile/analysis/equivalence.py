@@ -263,7 +263,7 @@ class Checker:
         )
         witness = explorer.witness(expected, values)
         if witness is None:
-            return Unknown(explorer.reason, array=explorer.array)
+            return Unknown(explorer.reason, explorer.span, explorer.array)
         return self._uncertain(witness) or Refuted(witness)
 
     def _uncertain(self, witness: Witness) -> Unknown | None:

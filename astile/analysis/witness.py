@@ -15,6 +15,7 @@ from astile.analysis.params import readable
 from astile.analysis.statements import Level
 from astile.analysis.verdicts import ConflictKind, Instance, Witness
 from astile.ir import nodes, query
+from astile.source import Span
 
 #: The sizes that are tried for a witness, smallest first; None is any size.
 _LIMITS = (1, 2, 3, 4, 6, 9, 17, 33, 70, 200, None)
@@ -52,11 +53,12 @@ class Explorer:
         self.sizes: dict[str, int] = {}
         self.reason = "the values differ"
         self.array: str | None = None
+        self.span: Span | None = None
 
     def witness(self, expected: isl.UnionMap, values: isl.UnionMap) -> Witness | None:
         """A witness from the sources that reads should have and those that they have.
 
-        None when no two iterations show it; `reason` and `array` say what is wrong then.
+        None when no two iterations show it; `reason`, `span` and `array` say what is wrong then.
 
         Args:
             expected: token -> read of the new program, as in the original.
@@ -185,8 +187,10 @@ class Explorer:
         before = self._time(self.new.schedule, read)
         if not any(time < before for time in runs):
             return self._make("flow", array, cell, source, reader)
-        if other is not None:
+        late = self._new_times(got) if other is not None and got is not None else []
+        if late and max(late) > max(runs):
             return self._make("output", array, cell, other, source)
+        self.span = source.span if source is not None else None
         self.reason = f"the value that {source} writes to {where} would not reach {reader}"
         return None
 

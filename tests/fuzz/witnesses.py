@@ -309,7 +309,10 @@ def _is_reversed(witness: Witness, before: Trace, after: Trace) -> bool:
                 for each in after.touches
                 if each.is_write and each.array == witness.array and each.cell == witness.cell
             }
-            return not witness.cell or any(run < start for run in known)
+            is_elsewhere = second is not None and False not in after.touched(
+                second, witness.array, witness.cell
+            )
+            return not witness.cell or is_elsewhere or any(run < start for run in known)
         case "flow":
             return any(not any(one < other for one in ones) for other in others)
         case "anti":

@@ -95,6 +95,7 @@ def test_other_values(first: str, second: str) -> None:
     error = refused(merge, before, *loops(before, "i", "k"))
     assert error.code == "schedule.bad-bounds"
     assert "do not step through the same values" in str(error)
+    assert "both use a, which one of them writes" in str(error)
 
 
 def test_a_bound_loop() -> None:

@@ -207,3 +207,25 @@ def test_what_is_not_known_is_no_refutation() -> None:
     assert error.witness is None
     assert "not proved to keep the result: too many loops" in str(error)
     assert "unsafe=True" in str(error)
+
+
+def test_a_value_that_is_kept_elsewhere_is_no_write_out_of_order() -> None:
+    """The sums go into cells of their own; what was read after the loop gets the start value."""
+    s = Schedule(
+        program("""
+def f(C, E):
+    n = len(C)
+    for i in range(1, n):
+        acc = 0.0
+        for j in range(1, n):
+            acc += E[j, j - 1]
+            C[i] = acc
+        E[0, i] = acc
+""")
+    )
+    with pytest.raises(IllegalSchedule) as caught:
+        s.distribute("j", at="C")
+    assert caught.value.kind == "unknown"
+    assert caught.value.array == "acc"
+    assert "the value that iteration (i=1, j=1) writes to acc would not reach" in str(caught.value)
+    assert "acc += E[j, j - 1]" in str(caught.value)
