@@ -9,12 +9,15 @@ from tests.cases.runs import bare, splits
 from tests.realworld.functions import FIELDS, subjects
 
 #: Functions that are refused, and what the message says.
-REFUSED = {"erode": "DELTAS is an array from outside the kernel"}
+REFUSED = {
+    "erode": "DELTAS is an array from outside the kernel",
+    "skip_and_stop": "does not read `else` after a loop",
+}
 #: One or two functions of each field for numba, which takes a second or two for each.
 COMPILED = {
     "binomial_tree", "markov_path", "hilbert_index", "connected", "spmv", "integral_image",
     "embedding", "scaled_product", "upwind_step", "edit_distance", "crc16", "fir_filter",
-    "envelope", "move_nanmean", "gini",
+    "envelope", "move_nanmean", "gini", "integer_corners", "permute_rows",
 }  # fmt: skip
 #: The share of functions that may be refused.
 AT_MOST = 0.05
