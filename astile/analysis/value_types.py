@@ -120,6 +120,11 @@ class Types:
         kinds = {each.rstrip("0123456789") for each in found}
         return bool(kinds) and kinds <= {"int", "numpy.int", "numpy.uint"}
 
+    def is_pythons_own(self, scalar: str) -> bool:
+        """Whether a scalar is known to hold numbers of Python, which have no type of NumPy."""
+        found = self._of_scalar(scalar)
+        return found is not None and not _strong(found)
+
     # --- reading the program --------------------------------------------------------------------
 
     def _look(self, node: ast.AST) -> None:

@@ -80,6 +80,7 @@ def expand_scalars(
         over = [each for each in loops if edit.header(each).variable in variables]
         if not over:
             continue
+        _check_not_live(edit, scalar, over[0])
         dtype = dtype_of_scalar(edit, scalar, parts)
         array = edit.fresh_name(f"{scalar}_tile")
         shape = [_extent(edit, scalar, loops, each).expression() for each in over]
@@ -92,6 +93,29 @@ def expand_scalars(
         for part in parts:
             _Cells(scalar, array, cell).visit(part)
     return allocations
+
+
+def _check_not_live(edit: Editor, scalar: str, loop: ast.For) -> None:
+    """Refuse a scalar that is set in a loop alone, but read outside of it too."""
+    inside = next(
+        (e for e in query.loops(edit.before.function) if nodes.loop_id(e) == nodes.loop_id(loop)),
+        None,
+    )
+    within = set(map(id, query.preorder(inside))) if inside is not None else set()
+    uses = [
+        e
+        for e in query.preorder(edit.before.function)
+        if isinstance(e, ast.Name) and e.id == scalar and id(e) not in within
+    ]
+    if inside is None or not uses or any(isinstance(each.ctx, ast.Store) for each in uses):
+        return
+    variable = edit.header(loop).variable
+    raise ScheduleError(
+        f"{scalar} is read outside of the loop over {variable}, where it holds its last value",
+        code="schedule.variable-live",
+        span=edit.span(uses[0]),
+        hints=[f"store {scalar} in an array inside the loop, and read that"],
+    )
 
 
 def _extent(edit: Editor, scalar: str, loops: Sequence[ast.For], loop: ast.For) -> Affine:
@@ -158,13 +182,13 @@ class _Cells(ast.NodeTransformer):
 
 def is_typed(edit: Editor, scalar: str) -> bool:
     """Whether the type of a scalar is known, so that it can become an array."""
-    return _types(edit, scalar) is not None
+    return _types(edit).of_scalar(scalar) is not None
 
 
-def _types(edit: Editor, scalar: str) -> frozenset[str] | None:
+def _types(edit: Editor) -> Types:
     names = names_of(edit.before)
     bound = frozenset(names.arguments) | names.local
-    return Types(edit.before, names, Calls(edit.before, bound)).of_scalar(scalar)
+    return Types(edit.before, names, Calls(edit.before, bound))
 
 
 def dtype_of_scalar(edit: Editor, scalar: str, parts: Sequence[ast.stmt]) -> ast.expr:
@@ -172,26 +196,36 @@ def dtype_of_scalar(edit: Editor, scalar: str, parts: Sequence[ast.stmt]) -> ast
 
     NumPy's promotion decides, with Python's own numbers weak: ``np.result_type(0.0, x)``.
     """
-    found = _types(edit, scalar)
+    found = _types(edit).of_scalar(scalar)
     if found is None:
-        raise ScheduleError(
-            f"the type of the scalar {scalar!r} is not known, so it cannot become an array",
-            code="schedule.unknown-type",
-            span=edit.span(_first_value(scalar, parts)),
-            label="this value",
-            notes=[
-                "it must be made of cells of arrays, of NumPy's types or of Python's numbers by "
-                "arithmetic, and start with a number that every type holds"
-            ],
-            hints=[
-                f"start {scalar} with a plain 0.0 (or 0), or write {scalar} as an array yourself"
-            ],
-        )
+        raise _unknown_type(edit, scalar, parts)
     operands = [_operand(edit, each) for each in sorted(found, key=_order)]
     if len(operands) > 1 or isinstance(operands[0], ast.Constant):
         return nodes.call(edit.numpy("result_type"), operands)
     only = operands[0]
     return nodes.attribute(only, "dtype") if isinstance(only, ast.Name) else only
+
+
+def _unknown_type(edit: Editor, scalar: str, parts: Sequence[ast.stmt]) -> ScheduleError:
+    if _types(edit).is_pythons_own(scalar):
+        message = f"{scalar!r} is a number of Python's own, which no array holds as such"
+        note = "a cell has a type of NumPy, and decides the type of what is computed with it"
+        hint = f"give {scalar} a type: `np.float32(...)` around all values that it is made of"
+    else:
+        message = f"the type of the scalar {scalar!r} is not known, so it cannot become an array"
+        note = (
+            "it must be made of cells of arrays, of NumPy's types or of Python's numbers by "
+            "arithmetic, and start with a number that every type holds"
+        )
+        hint = f"start {scalar} with a plain 0.0 (or 0), or write {scalar} as an array yourself"
+    return ScheduleError(
+        message,
+        code="schedule.unknown-type",
+        span=edit.span(_first_value(scalar, parts)),
+        label="this value",
+        notes=[note],
+        hints=[hint],
+    )
 
 
 def _order(kind: str) -> tuple[bool, str]:

@@ -128,6 +128,18 @@ def test_an_unknown_type(start: str, value: str) -> None:
     assert "the scalar 's'" in str(error)
 
 
+def test_a_number_of_pythons_own_says_how_to_give_it_a_type() -> None:
+    before = program(SUMS.format(bounds="n", start="0.0", value="math.exp(x[i, k])"))
+    error = refused(expand, before, "s", loops(before, "i"))
+    assert "'s' is a number of Python's own, which no array holds as such" in str(error)
+    assert "give s a type: `np.float32(...)` around all values" in str(error)
+    after = SUMS.format(bounds="n", start="np.float32(0.0)", value="np.float32(math.exp(x[i, k]))")
+    before = program(after)
+    assert "np.empty(n, np.float32)" in module_text(
+        rewritten(expand, before, "s", loops(before, "i"))
+    )
+
+
 def test_a_size_that_is_not_known() -> None:
     before = program("""
 def f(x, p, y):
