@@ -6,14 +6,17 @@ import threading
 from collections.abc import Callable, Mapping
 from functools import cached_property
 
+import numpy as np
+
 from astile import check as checking
-from astile.analysis import bounds, unwritten
+from astile.analysis import bounds, divisors, unwritten
 from astile.diagnostics import Related
-from astile.errors import SourceError
+from astile.errors import ArgumentError, SourceError
 from astile.ir import needs, query
 from astile.ir.program import Program
 from astile.runtime import arguments
 from astile.runtime import compile as compiling
+from astile.runtime.arrays import array_facts
 from astile.runtime.specialize import Specializer
 from astile.runtime.uses import uses
 from astile.schedule import compose
@@ -60,13 +63,47 @@ class Forms:
             return self
         return Forms(written, tiles=None, scheduling=_take_no_step, exact=self._exact)
 
-    def suited_to(self, values: Mapping[str, object]) -> Forms:
+    @cached_property
+    def without_steps(self) -> Forms:
+        """What runs where the order of statements shows, since one of them raises."""
+        program = self.program.written or self.program
+        return Forms(program, tiles=None, scheduling=_take_no_step, exact=self._exact)
+
+    @cached_property
+    def _divisions(self) -> tuple[divisors.Division, ...]:
+        return divisors.find(self.program)
+
+    def suited_to(self, values: Mapping[str, object], target: str) -> Forms:
         """These forms, or those of the function as it was written.
 
         Args:
             values: parameter -> argument, defaults filled in.
+            target: where it is going to run.
+
+        Raises:
+            ArgumentError: where the function divides by zero, and the target cannot raise.
         """
-        return self if needs.are_met(self.program.needs, values) else self.as_written
+        found = self if needs.are_met(self.program.needs, values) else self.as_written
+        by_zero = found._raising_division(values)
+        if by_zero is None:
+            return found
+        if target in ("cuda", "emulate"):
+            raise ArgumentError(
+                f"{by_zero.text} divides by zero, for which Python raises an error",
+                code="argument-division",
+                span=by_zero.span,
+                notes=("a GPU cannot raise one in the middle of a kernel",),
+                hints=("use target='cpu', or divide numbers of NumPy",),
+            )
+        return found.without_steps
+
+    def _raising_division(self, values: Mapping[str, object]) -> divisors.Division | None:
+        if not self._divisions:
+            return None
+        found = [array_facts(name, value) for name, value in values.items()]
+        shapes = {each.name: each.shape for each in found if each is not None}
+        ints = {n: int(v) for n, v in values.items() if isinstance(v, (int, np.integer))}
+        return next((e for e in self._divisions if e.raises(values, shapes, ints)), None)
 
     @cached_property
     def conditions(self) -> tuple[bounds.Condition, ...]:

@@ -287,9 +287,9 @@ class _Bounds:
             isl.value_tree(values.dim_max(0), self.context),
             isl.value_tree(extents.dim_min(0), self.context),
         ]
-        used = sorted({name for tree in trees for name in _names(tree)})
+        used = sorted({name for tree in trees for name in mentioned(tree)})
         position = {name: k for k, name in enumerate(used)}
-        fails_at, lowest, highest, extent = (_compiled(tree, position) for tree in trees)
+        fails_at, lowest, highest, extent = (compiled(tree, position) for tree in trees)
         names = self.scene.survey.names
         return Condition(
             array, axis, _text(reach.node), self.program.source.span(reach.node),
@@ -337,22 +337,23 @@ def lookup(parameter: str, names: Names) -> tuple[str, int | None]:
 # --- trees to closures --------------------------------------------------------------------------
 
 
-def _names(tree: isl.Tree) -> Iterator[str]:
+def mentioned(tree: isl.Tree) -> Iterator[str]:
+    """The parameters that a tree mentions."""
     if isinstance(tree, str):
         yield tree
     elif isinstance(tree, tuple):
         for each in tree[1]:
-            yield from _names(each)
+            yield from mentioned(each)
 
 
-def _compiled(tree: isl.Tree, position: Mapping[str, int]) -> Function:
+def compiled(tree: isl.Tree, position: Mapping[str, int]) -> Function:
     """A tree as a Python function of the values of parameters; no text is evaluated."""
     if isinstance(tree, int):
         return lambda values: tree
     if isinstance(tree, str):
         return operator.itemgetter(position[tree])
     word, operands = tree
-    parts = [_compiled(each, position) for each in operands]
+    parts = [compiled(each, position) for each in operands]
     if word == "minus":
         only = parts[0]
         return lambda values: -only(values)

@@ -301,3 +301,26 @@ def written_in_part(a, m, out):
         t[i] = a[i]
     for i in range(len(out)):
         out[i] = t[i]
+
+
+def filled_and_divided(n, k, out, more):
+    for i in range(n):
+        out[i] = 1.0
+    for i in range(n):
+        more[i] = i / k
+
+
+def shares_of_count(a, out):
+    n = 0
+    for i in range(len(a)):
+        if a[i] > 0:
+            n += 1
+    out[0] = 1 / n
+
+
+def parts_of_count(a, out):
+    n = 0
+    for i in range(len(a)):
+        if a[i] > 0:
+            n += 1
+    out[0] = 7 // n

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from astile.errors import LoweringError
+from astile.errors import ArgumentError, LoweringError
 from astile.kernel import tile
 from astile.runtime.emulate import EmulationError
 from tests.semantics import corners
@@ -58,12 +58,30 @@ def test_03_whole_division_by_zero(dtype):
 def test_03_numbers_of_python_raise(function):
     agrees(function, 0, zeros(3), targets=("python", "cpu"))
     agrees(function, 2, zeros(3))
-    kernel, out = tile(target="emulate")(function), zeros(3)
-    if function is corners.shares_of_argument:
-        kernel(0, out)
-        assert not np.isfinite(out).any()
-    else:
-        assert outcome(kernel, [0, out]).raised is EmulationError
+    agrees(function, 0, zeros(0))
+    with pytest.raises(ArgumentError, match="divides by zero"):
+        tile(target="emulate")(function)(0, zeros(3))
+
+
+def test_03_stores_before_a_division_that_raises():
+    def merged(s):
+        s.merge("i#0", "i#1")
+
+    found = [outcome(corners.filled_and_divided, [4, k, zeros(4), zeros(4)]) for k in (0, 2)]
+    assert found[0].raised is ZeroDivisionError
+    for target in ("python", "cpu"):
+        kernel = tile(target=target, schedule=merged)(corners.filled_and_divided)
+        assert [outcome(kernel, [4, k, zeros(4), zeros(4)]) for k in (0, 2)] == found
+
+
+def test_03_divisors_that_data_decide():
+    x, out = zeros(3), zeros(1)
+    agrees(corners.shares_of_count, x, out, targets=("python", "cpu"))
+    tile(target="emulate")(corners.shares_of_count)(x, out)
+    assert np.isinf(out[0])
+    assert outcome(tile(target="emulate")(corners.parts_of_count), [x, out]).raised is (
+        EmulationError
+    )
 
 
 @pytest.mark.parametrize("dtype", ["int32", "float32", "complex64"])
