@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from astile.errors import IllegalSchedule
+from astile.errors import IllegalSchedule, ScheduleError
 from astile.schedule.schedule import Schedule
 from tests.reliability.running import assert_same, whole
 
@@ -76,3 +76,29 @@ def test_splitting_keeps_the_order_of_a_sum():
     s = Schedule(total, exact=True)
     s.split("j", [None, 2])
     assert s.steps[-1].proof.kind == "equal"
+
+
+def lives_on(x, out):
+    n, m = x.shape
+    for i in range(n):
+        s = 0.0
+        for j in range(m):
+            s += x[i, j]
+        out[i] = s
+    out[0] = s
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda s: s.reorder("j", "i"),
+        lambda s: s.distribute("i", at="out#0"),
+        lambda s: s.expand("s", "i"),
+    ],
+)
+def test_a_scalar_set_in_a_loop_and_read_after_it_gets_no_cells(step):
+    s = Schedule(lives_on)
+    with pytest.raises(ScheduleError, match="s is read outside of the loop over i"):
+        step(s)
+    s.split("i", [None, 2])
+    assert_same(s, lives_on, [(whole(3, 5), np.zeros(3)), (whole(1, 1), np.zeros(1))])
