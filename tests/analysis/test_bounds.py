@@ -338,12 +338,12 @@ def k(x):
 def test_conditions_are_cheap_to_make_and_to_check() -> None:
     program = program_from(CONV_ADD)
     bounds.conditions(program)
-    started = time.perf_counter()
+    started = time.process_time()
     found = bounds.conditions(program)
-    assert time.perf_counter() - started < 0.5  # 20 ms when nothing else runs
+    assert time.process_time() - started < 0.5  # 20 ms when nothing else runs
     shapes = {"x": (226, 226), "w": (3, 3), "bias": (224, 224), "out": (224, 224)}
-    started = time.perf_counter()
+    started = time.process_time()
     for _ in range(1000):
         for each in found:
             each.holds(shapes, {})
-    assert (time.perf_counter() - started) / 6000 < 50e-6  # 2 us when nothing else runs
+    assert (time.process_time() - started) / 6000 < 50e-6  # 2 us when nothing else runs

@@ -203,6 +203,27 @@ def test_what_the_program_raises_passes(error):
         raise error("as it is")
 
 
+LARGEST = """
+from numba import njit
+
+
+@njit
+def largest(z):
+    return max(z, z + 1)
+"""
+
+
+def test_not_implemented_is_retold_where_numba_raises_it(tmp_path):
+    largest = load(LARGEST, "largest", cache_dir=tmp_path)
+    with pytest.raises(NotImplementedError, match="mine"), compiling.retelling("cpu", "", None):
+        raise NotImplementedError("mine")
+    with (
+        pytest.raises(LoweringError, match="numba says"),
+        compiling.retelling("cpu", "", user_program()),
+    ):
+        largest(1j)
+
+
 def test_a_package_that_numba_misses():
     with (
         pytest.raises(LoweringError, match="numba says: scipy is required") as caught,
