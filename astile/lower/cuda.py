@@ -237,6 +237,8 @@ class _Module:
             shape.pop()
         threads = [nodes.const(n) for n in shape]
         grid_name = self.grid
+        if any(affine.of(each).value == 0 for each in extents):
+            return [ast.Pass()]
         unknown = [e for e in extents if affine.of(e).value is None]
         whole = extents[0] if len(extents) == 1 else nodes.tuple_of(extents)
         threads_expression = threads[0] if len(threads) == 1 else nodes.tuple_of(threads)

@@ -211,3 +211,18 @@ def test_helpers_are_not_called_on_the_host() -> None:
         """,
             **HALF,
         )
+
+
+def test_a_grid_that_is_always_empty_is_not_launched() -> None:
+    """The loop over whole tiles of a range that is shorter than one tile."""
+    lowered = lower("""
+    def first(x):
+        for i_0 in block.x(0):
+            for i_1 in range(3):
+                x[i_0 * 3 + i_1] = 1.0
+        for i in range(2):
+            x[i] = 2.0
+    """)
+    x = np.zeros(4)
+    emulate.load(lowered.text, "first")(x)
+    np.testing.assert_array_equal(x, [2, 2, 0, 0])
