@@ -394,6 +394,16 @@ def test_a_loop_variable_is_read_after_its_loop():
     assert kind(original, reversed_order) not in ("equal", "equal up to reassociation")
 
 
+def test_a_loop_changes_its_variable_after_it_was_assigned():
+    original = (
+        "def f(A, n):\n    i = A[0]\n    for i in range(n):\n        A[i] = 1\n    A[0] = i\n"
+    )
+    new = original.replace("A[0]\n    for", "A[0]  # 0:\n    for").replace("= 1\n", "= 1  # 1: i\n")
+    new = new.replace("= i\n", "= i  # 2:\n")
+    assert kind(original, new) == "equal"
+    assert kind(original, new.replace("range(n)", "range(n - 1, -1, -1)")) != "equal"
+
+
 def test_a_conditional_scalar_with_a_second_use():
     original = """
 def f(A, B, n):
@@ -465,7 +475,8 @@ def f(B, C, n):
     assert kind(original, new) == "statement"
 
 
-def test_a_value_that_a_compound_statement_may_change_is_not_taken_before_it():
+@pytest.mark.parametrize("target", ["B[i]", "A[i]"])
+def test_a_value_that_a_compound_statement_may_change_is_not_taken_before_it(target):
     original = """
 def f(A, B, C, n):
     for i in range(n):
@@ -474,7 +485,7 @@ def f(A, B, C, n):
             if B[i] > 0:
                 if B[i] > 5:
                     A[i] = B[i]
-                B[i] = A[k]
+                TARGET = A[k]
 """
     new = """
 def f(A, B, C, n):
@@ -486,8 +497,9 @@ def f(A, B, C, n):
             if B[i] > 0:  # 1: i, k
                 if B[i] > 5:
                     A[i] = B[i]
-                B[i] = {}
+                TARGET = {}
 """
+    original, new = (each.replace("TARGET", target) for each in (original, new))
     assert kind(original, new.format("A[k]")) == "equal"
     assert kind(original, new.format("t[0]")) == "statement"
 
