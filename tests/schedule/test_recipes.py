@@ -258,3 +258,46 @@ def f(x, y):
         return x, np.zeros((3, 8, 4), np.int64)
 
     assert_emulates(s, arguments, [1])
+
+
+VOLUME = """
+def f(x, y):
+    for b in range(2):
+        for i in range(4):
+            for j in range(8):
+                for c in range(3):
+                    for p in range(2):
+                        for q in range(3):
+                            y[b, i, j] += x[b + c, i + p, j + q] * (c + 1)
+"""
+
+
+class Watched(np.ndarray):
+    """An array that notes which of its cells are read."""
+
+    def __getitem__(self, index: object) -> object:
+        if isinstance(index, tuple) and all(isinstance(each, int) for each in index):
+            self.read.append(index)
+        return np.asarray(self)[index]
+
+
+def test_a_tile_of_three_axes_is_copied_in_runs_of_neighbouring_cells() -> None:
+    s = Schedule(program_from(VOLUME))
+    s.bind("b", "blockIdx.x")
+    copy = s.cache_read("x", "shared", at="b")
+    assert len(copy) == 3
+    s.bind("i", "threadIdx.y")
+    s.bind("j", "threadIdx.x")
+    recipes.cooperate(s, copy, (4, 8), "x")
+
+    def arguments(n: int) -> tuple[object, ...]:
+        return np.arange(4 * 5 * 10).reshape(4, 5, 10), np.zeros((2, 4, 8), np.int64)
+
+    assert_emulates(s, arguments, [1])
+    x, y = arguments(1)
+    watched = np.asarray(x).view(Watched)
+    watched.read = []
+    load(s.program)(watched, y)
+    cells = [np.ravel_multi_index(each, watched.shape) for each in watched.read]
+    assert len(cells) == 2 * 3 * 5 * 10  # each block copies its tile once
+    assert np.count_nonzero(np.diff(cells) != 1) == 1  # from one block's tile to the next one's
