@@ -5,6 +5,9 @@ import pytest
 
 from astile.errors import AstileError
 from astile.schedule.schedule import Schedule
+from astile.schedule.trace import Call
+from tests.fuzz.oracle import Case, check
+from tests.fuzz.programs import Source
 from tests.reliability.running import assert_same, whole
 
 
@@ -63,3 +66,37 @@ def test_a_tile_with_no_iterations():
     s = Schedule(first_of_row)
     s.tile(["i", "j"], [2, 3])
     assert_same(s, first_of_row, [(whole(*shape), np.full(shape, np.nan)) for shape in SHAPES])
+
+
+#: Ranges that run backwards, not at all, or not at all for most sizes.
+RANGES = ("n", "2, n", "2, n + 1, -1", "n - 1, -1, -1", "n, 2", "5, n, -1", "m - 1, n, -1", "0")
+STEPS = (
+    Call("reverse_compute_inline", ("y",), {}),
+    Call("compute_inline", ("a",), {}),
+    Call("compute_at", ("a", "k"), {}),
+    Call("reverse_compute_at", ("y", "i"), {}),
+    Call("merge", ("i", "k"), {}),
+)
+
+
+@pytest.mark.parametrize("first", RANGES)
+def test_a_producer_and_a_consumer_whose_ranges_may_be_empty(first):
+    """Whatever is accepted gives the same and stays inside its arrays, at sizes 0 to 7."""
+    seen = set()
+    for number, second in enumerate(RANGES):
+        text = f"""
+import numpy as np
+
+
+def f(x, y, n, m):
+    a = np.zeros(max(n, m) + 3)
+    for i in range({first}):
+        a[i] = x[i] + 1
+    for k in range({second}):
+        y[k] = a[k] * 2
+"""
+        source = Source(text, dict.fromkeys(("x", "y"), ("2 * max(n, m) + 10",)))
+        step = STEPS[(number + RANGES.index(first)) % len(STEPS)]
+        assert check(Case(source, (step,))) is None
+        seen.add(step.primitive)
+    assert len(seen) == len(STEPS)
