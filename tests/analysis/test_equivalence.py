@@ -475,8 +475,10 @@ def f(B, C, n):
     assert kind(original, new) == "statement"
 
 
-@pytest.mark.parametrize("target", ["B[i]", "A[i]"])
-def test_a_value_that_a_compound_statement_may_change_is_not_taken_before_it(target):
+@pytest.mark.parametrize(
+    ("other", "target"), [("B[i]", "B[i]"), ("B[i]", "A[i]"), ("A[i]", "A[i]")]
+)
+def test_a_value_that_a_compound_statement_may_change_is_not_taken_before_it(other, target):
     original = """
 def f(A, B, C, n):
     for i in range(n):
@@ -499,7 +501,8 @@ def f(A, B, C, n):
                     A[i] = B[i]
                 TARGET = {}
 """
-    original, new = (each.replace("TARGET", target) for each in (original, new))
+    texts = (original, new)
+    original, new = (e.replace("B[i]", other).replace("TARGET", target) for e in texts)
     assert kind(original, new.format("A[k]")) == "equal"
     assert kind(original, new.format("t[0]")) == "statement"
 
