@@ -5,6 +5,7 @@ import pytest
 
 from astile.errors import AstileError, IllegalSchedule, ScheduleError
 from astile.runtime import emulate
+from astile.schedule import recipes
 from astile.schedule.schedule import Schedule
 from tests.differential.kernels import matmul
 from tests.reliability.running import assert_same, whole
@@ -242,3 +243,21 @@ def test_a_tiled_product_whose_steps_come_from_the_shared_dimension(size):
     out = np.full((m, n), np.nan, np.float32)
     emulate.load(s.source("cuda"), "matmul")(a, b, out)
     np.testing.assert_array_equal(out, a @ b)
+
+
+@pytest.mark.parametrize("size", [(8, 8, 24), (5, 7, 10)])
+def test_the_same_product_with_tiles_of_both_factors_in_shared_memory(size):
+    m, n, k = size
+    s = Schedule(matmul)
+    recipes.tiled_matmul(s, tile=(4, 4), depth=4)
+    text = s.source("cuda")
+    assert text.count("cuda.shared.array") == 2
+    assert text.count("cuda.syncthreads()") == 2
+    a, b = whole(m, k).astype(np.float32), whole(k, n).astype(np.float32)
+    out = np.full((m, n), np.nan, np.float32)
+    emulate.load(text, "matmul")(a, b, out)
+    np.testing.assert_array_equal(out, a @ b)
+    second = text.rindex("cuda.syncthreads()")
+    without = text[:second] + "pass" + text[second + len("cuda.syncthreads()") :]
+    with pytest.raises(AstileError, match="race"):
+        emulate.load(without, "matmul")(a, b, out)
