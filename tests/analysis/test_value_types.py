@@ -73,6 +73,18 @@ def test_a_cell_of_another_type_is_refused(start, update, dtype):
     assert not accepted(start, update, dtype)
 
 
+def test_a_typed_start_shows_only_where_the_sum_is_computed_with():
+    start, update, dtype = "np.float32(0)", "+= x[i, k]", "np.result_type(np.float32, x)"
+    assert accepted(start, update, dtype)
+    original = ORIGINAL.format(start=start, update=update)
+    new = EXPANDED.format(start=start, update=update, dtype=dtype)
+    for used in ("{} * z[i]", "{} + {}", "-{}"):
+        first = original.replace("= s\n", f"= {used.format('s', 's')}\n")
+        second = new.replace("= t[0]  #", f"= {used.format('t[0]', 't[0]')}  #")
+        found = compare(program_from(first), hinted(second))
+        assert not isinstance(found, Proved)
+
+
 SCALED = """
 def f(x, y):
     n, m = x.shape
