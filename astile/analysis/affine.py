@@ -282,10 +282,10 @@ def _is_division(expression: ast.expr) -> bool:
 
 
 def cost(expression: ast.expr) -> int:
-    """How much there is to read in an expression: its nodes, and parentheses on the right."""
+    """How much there is to read in an expression: its parts, and parentheses on the right."""
     total = 0
-    for node in ast.walk(expression):
-        total += 1
+    for node in query.preorder(expression):
+        total += 1 if isinstance(node, ast.Constant) else 2
         if (
             isinstance(node, ast.BinOp)
             and isinstance(node.op, (ast.Add, ast.Sub))

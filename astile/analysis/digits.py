@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from astile.analysis import affine
 from astile.analysis.affine import Affine
@@ -13,7 +14,7 @@ from astile.ir import nodes, query
 from astile.ir.nodes import Origin
 
 
-def is_mixed(node: ast.AST, variables: set[str]) -> bool:
+def is_mixed(node: ast.AST, variables: set[str]) -> TypeGuard[ast.BinOp]:
     """Whether a loop variable is scaled, or taken apart, by what is no literal."""
     if not isinstance(node, ast.BinOp) or not isinstance(
         node.op, (ast.Mult, ast.FloorDiv, ast.Mod)
@@ -168,7 +169,7 @@ def divisors(loop: ast.For, variable: str) -> list[ast.expr]:
     """What a variable is divided by, without repetition."""
     found: dict[Affine, ast.expr] = {}
     whole = affine.variable(variable)
-    for node in ast.walk(loop):
+    for node in query.preorder(loop):
         match node:
             case ast.BinOp(left=left, op=ast.FloorDiv() | ast.Mod(), right=right):
                 if affine.of(left) == whole:

@@ -69,7 +69,11 @@ def parted(program: Program) -> tuple[Program, dict[str, ast.expr]]:
 def _is_any_mixed(program: Program) -> bool:
     """Whether a program has loops over numbers of mixed radix."""
     variables = {h.variable for e in query.loops(program.function) if (h := query.header(e))}
-    if not any(is_mixed(each, variables) for each in ast.walk(program.function)):
+    found = [e for e in query.preorder(program.function) if is_mixed(e, variables)]
+    if not found:
+        return False
+    integers = integers_of(program)
+    if not any(is_integer(each, integers) for each in found):  # x * dx
         return False
     return not first_scope(program, names_of(program)).hidden  # min and max are Python's
 
@@ -112,7 +116,10 @@ class _Former:
         header = query.header(loop)
         if header is None or loop.orelse:
             return False
-        return any(is_mixed(each, {header.variable}) for each in ast.walk(loop))
+        return any(
+            is_mixed(each, {header.variable}) and is_integer(each, self._integers)
+            for each in query.preorder(loop)
+        )
 
     def _loop(self, loop: ast.For) -> list[ast.stmt]:
         """A loop, in its other form where there is one."""
@@ -288,7 +295,7 @@ class _Former:
         ]
         stores = [
             node
-            for node in ast.walk(self._program.function)
+            for node in query.preorder(self._program.function)
             if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
         ]
         match bound:
@@ -327,7 +334,7 @@ def _changed(loop: ast.For) -> set[str]:
 def _mentions(body: Sequence[ast.stmt], names: set[str]) -> bool:
     """Whether names occur in statements, or in what these stand for."""
     for statement in body:
-        for node in ast.walk(statement):
+        for node in query.preorder(statement):
             if isinstance(node, ast.Name) and node.id in names:
                 return True
             held = nodes.origin(node) if isinstance(node, (ast.stmt, ast.expr)) else None

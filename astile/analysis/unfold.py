@@ -47,7 +47,7 @@ def unfolded(program: Program, original: Sequence[ast.stmt]) -> Program:
         NotModelled: for an inlined value that does not only compute, or stands where no
             statement can be put before it.
     """
-    if not any(_is_inlined(each) for each in ast.walk(program.function)):
+    if not any(_is_inlined(each) for each in query.preorder(program.function)):
         return program
     return _Unfolder(program.cloned(), original).run()
 
