@@ -271,6 +271,9 @@ def _hints(
             f"{array} is a reduction over {names}: keep {names} a plain loop, inside of the "
             "bound ones"
         )
+    elif first.writes and second.writes and _could_be_staged(scene, array, first.seat, unit, loop):
+        scope = "shared" if unit == "block" else "local"
+        hints.append(f"`set_scope({array!r}, {scope!r})` first gives each {unit} cells of its own")
     elif unit == "block" and (step := _step_between(first.seat, second.seat, found)) is not None:
         hints.append(
             f"move the loop over {step} outside of the loops over blocks: each of its iterations "
@@ -282,6 +285,19 @@ def _hints(
     if free:
         hints.append(f"legal to bind or to run in parallel: {', '.join(free)}")
     return hints
+
+
+def _could_be_staged(
+    scene: Scene, array: str, seat: Seat, unit: Unit, loop: ast.For | None
+) -> bool:
+    """Whether an array of the function is used nowhere but in the loop that runs concurrently."""
+    around = {"block": seat.kernel, "iteration": loop}.get(unit)
+    made = [query.allocation(each) for each in query.statements(scene.program.function)]
+    scopes = [each.scope for each in made if each is not None and each.array == array]
+    if around is None or scopes != ["global"]:
+        return False
+    every = query.accesses(scene.program.function, array)
+    return len(every) == len(query.accesses(around, array))
 
 
 def _guilty(

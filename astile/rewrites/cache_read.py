@@ -12,7 +12,7 @@ from astile.ir.program import Program
 from astile.ir.stages import Stage
 from astile.rewrites import copies, guards, staging
 from astile.rewrites.region import at_most_in
-from astile.rewrites.result import Editor, Rewritten
+from astile.rewrites.result import Editor, Rewritten, spelled
 
 
 def cache_read(
@@ -128,16 +128,18 @@ def _boxed(edit: Editor, node: ast.For, reads: list[Access], scope: str) -> list
 
 
 def _not_read(edit: Editor, array: str, node: ast.For, stage: Stage | None) -> ScheduleError:
-    readers = [
-        header.variable
-        for each in query.loops(edit.function)
-        if (header := query.header(each)) is not None
-        and any(access.is_read for access in accesses_inside(each.body, array))
-    ]
+    readers = spelled(
+        edit,
+        (
+            each
+            for each in query.loops(edit.function)
+            if any(access.is_read for access in accesses_inside(each.body, array))
+        ),
+    )
     who = "nothing in this loop reads" if stage is None else f"{stage.name} does not read"
     return ScheduleError(
         f"{who} a cell of {array}",
         code="schedule.not-a-consumer",
         span=edit.span(node),
-        hints=[f"loops that read it: {', '.join(dict.fromkeys(readers))}"] if readers else [],
+        hints=[f"loops that read it: {', '.join(readers)}"] if readers else [],
     )

@@ -11,7 +11,7 @@ from astile.ir import query
 from astile.ir.program import Program
 from astile.ir.stages import Stage
 from astile.rewrites.region import at_most_in, restricted_nest
-from astile.rewrites.result import Editor, Rewritten, named
+from astile.rewrites.result import Editor, Rewritten, named, spelled
 
 
 def compute_at(program: Program, stage: Stage, loop: int, index: int = -1) -> Rewritten:
@@ -269,12 +269,15 @@ def _reads_itself(statement: ast.stmt, array: str) -> bool:
 
 
 def _not_read(edit: Editor, stage: Stage, node: ast.For) -> ScheduleError:
-    readers = [
-        header.variable
-        for each in query.loops(edit.function)
-        if any(reads_cells(s, stage.array) for s in each.body) and (header := query.header(each))
-    ]
-    hints = [f"loops that read it: {', '.join(dict.fromkeys(readers))}"] if readers else []
+    readers = spelled(
+        edit,
+        (
+            each
+            for each in query.loops(edit.function)
+            if any(reads_cells(s, stage.array) for s in each.body)
+        ),
+    )
+    hints = [f"loops that read it: {', '.join(readers)}"] if readers else []
     return ScheduleError(
         f"nothing in {named(node)} reads {stage.array}",
         code="schedule.not-a-consumer",

@@ -170,6 +170,23 @@ def named(loop: ast.For) -> str:
     return f"the loop over {variables}"
 
 
+def spelled(edit: Editor, loops: Iterable[ast.For]) -> list[str]:
+    """What users write for loops: ``i``, or ``out.i`` where several loops have this variable."""
+    names: list[str] = []
+    for loop in loops:
+        header = query.header(loop)
+        if header is None:
+            continue
+        variable = header.variable
+        same = [e for e in query.loops(edit.function) if variable in query.names_written(e.target)]
+        for stage in reversed(query.written_arrays(loop) if len(same) > 1 else []):
+            if sum(stage in query.written_arrays(each) for each in same) == 1:
+                variable = f"{stage}.{variable}"
+                break
+        names.append(variable)
+    return list(dict.fromkeys(names))
+
+
 def range_call(
     start: ast.expr, stop: ast.expr, step: ast.expr | None = None, kind: str = "range"
 ) -> ast.Call:

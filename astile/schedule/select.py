@@ -154,17 +154,17 @@ def find_loop(program: Program, wanted: Loop | str) -> int:
             for each in found
             if (identity := nodes.loop_id(each)) is not None
         ]
-        owners = [
-            f"{s.name}.{wanted}"
-            for s in stages(program.function)
-            if "." not in wanted and len(_of_stage(program, s, wanted)) == 1
-        ]
+        owners: dict[ast.For, str] = {}  # a loop's last stage is what it is there for
+        for stage in stages(program.function) if "." not in wanted else ():
+            own = _of_stage(program, stage, wanted)
+            if len(own) == 1:
+                owners[own[0]] = f"{stage.name}.{wanted}"
         raise ScheduleError(
             f"{len(found)} loops are named {wanted!r}",
             code="schedule.ambiguous-loop",
             span=program.source.span(found[1]),
             label="one of them",
-            hints=["write " + " or ".join(map(repr, owners or names))],
+            hints=["write " + " or ".join(map(repr, owners.values() or names))],
         )
     raise _no_such_loop(program, wanted)
 

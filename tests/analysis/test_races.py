@@ -80,6 +80,23 @@ def k(x, out):
     assert witness.first.iteration != witness.second.iteration
 
 
+@pytest.mark.parametrize(
+    ("kind", "hint"), [("block.x", "('a', 'shared')` first"), ("parallel", "('a', 'local')` first")]
+)
+def test_an_intermediate_of_each_iteration_belongs_into_near_memory(kind: str, hint: str) -> None:
+    text = f"""
+def k(x, out):
+    a = np.empty(17)
+    for i in {kind}(16):
+        for j in range(2):
+            a[i + j] = x[i + j]
+        out[i] = a[i] + a[i + 1]
+"""
+    assert hint in refuted(text).hints[0]
+    read_later = text + "    out[0] = a[0]\n"
+    assert not any("set_scope" in each for each in refuted(read_later).hints)
+
+
 @pytest.mark.parametrize("kind", ["parallel", "vector"])
 def test_a_sum_over_the_loop_is_refused_with_advice(kind: str) -> None:
     witness = refuted(f"""

@@ -276,7 +276,7 @@ def test_nothing_reads_it() -> None:
     assert error.code == "schedule.not-a-consumer"
     error = refused(cache_read, before, "x", "local", loop(before, "i", 1))
     assert error.code == "schedule.not-a-consumer"
-    assert "loops that read it: i" in str(error)
+    assert "loops that read it: a.i" in str(error)
     assert error.diagnostic.span is not None
 
 

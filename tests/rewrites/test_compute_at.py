@@ -344,11 +344,13 @@ def f(x, y):
         y[j] = x[j]
     for k in range(len(x)):
         y[k] += a[k]
+    for i in range(len(x)):
+        x[i] = a[i]
 """)
     error = refused(compute_at, before, stage(before, "a"), loop(before, "j"))
     assert error.code == "schedule.not-a-consumer"
     assert "nothing in the loop over j reads a" in str(error)
-    assert "loops that read it: k" in str(error)
+    assert "loops that read it: k, x.i" in str(error)
 
 
 @pytest.mark.parametrize(

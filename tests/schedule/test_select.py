@@ -55,6 +55,18 @@ def test_an_ambiguous_name_lists_what_to_write(s):
     assert "'tmp.i' or 'out.i'" in str(caught.value)
 
 
+def test_an_ambiguous_name_names_each_loop_once():
+    def f(x, y):
+        for i in range(4):
+            x[i] = 0.0
+        for i in range(4):
+            t = x[i] + 1.0
+            y[i] = t
+
+    with pytest.raises(ScheduleError, match=r"write 'x\.i' or 'y\.i'$"):
+        Schedule(f).split("i", [None, 4])
+
+
 @pytest.mark.parametrize("wanted", ["kk", "out.j", "i#2", "i#x", "nothing.i", ""])
 def test_unknown_loops_are_refused(s, wanted):
     with pytest.raises(ScheduleError) as caught:
