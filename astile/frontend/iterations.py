@@ -123,7 +123,7 @@ class _Counter:
             for name, part in parts
             if name in read
         ]
-        extents = _distinct([part.spans[0].extent for _, part in parts])
+        extents = _distinct([part.spans[0].stop.minus(part.spans[0].start) for _, part in parts])
         stops = [lengths.expression(each, known.spelled) for each in extents]
         stop = stops[0] if len(stops) == 1 else nodes.call("min", stops)
         loop.target = nodes.copy_place(loop.target, nodes.target(variable))
@@ -152,8 +152,11 @@ class _Counter:
         part = reader.part(array)
         if part is None or not part.spans:
             raise Kept("a loop over something that is not known to be an array")
-        if any(not _is_whole(span) for span in part.spans):
-            raise Kept("a loop over a part of an array")
+        first, *others = part.spans
+        if first.clipped is not None or first.step != 1 or not all(map(_is_whole, others)):
+            raise Kept("a loop over a part of an array with a step, or that is cut")
+        if lengths.names_in([first.start, first.stop]) & query.names_written(loop):
+            raise Kept("a part whose ends may change in the loop")
         reader.require_inside(part)
         single = [each for each in part.axes if isinstance(each, ast.expr)]
         names = {name for each in single for name in query.names_read(each)}
@@ -245,7 +248,8 @@ def _element(part: Part, variable: str) -> ast.expr:
         if isinstance(each, ast.expr):
             indices.append(nodes.clone(each))
         elif not has_variable:
-            indices.append(nodes.name(variable))
+            counted = lengths.symbol(variable).plus(each.start)
+            indices.append(lengths.expression(counted))
             has_variable = True
         else:
             indices.append(ast.Slice())

@@ -314,12 +314,13 @@ class IndexWriter:
         """An index along an axis; one that is always negative counts from the end, in the text."""
         if not isinstance(index, ast.Slice) and self._may_leave(array, index):
             return self._checked(array, axis, index)
-        if isinstance(index, ast.Slice) or not self.facts.is_integer(index):
+        if isinstance(index, ast.Slice):
             return self.index(index)
-        form = self.facts.form(index)
-        if self.facts.is_nonnegative(-form - 1, self.ranges):
-            size = nodes.subscript(nodes.attribute(array, "shape"), [nodes.const(axis)])
-            return self.as_signed((affine.atom(size) + affine.of(index)).expression())
+        if self.facts.is_integer(index):
+            form = self.facts.form(index)
+            if self.facts.is_nonnegative(-form - 1, self.ranges):
+                size = nodes.subscript(nodes.attribute(array, "shape"), [nodes.const(axis)])
+                return self.as_signed((affine.atom(size) + affine.of(index)).expression())
         if self.checks is not None and self.checks.negative:
             text = printer.print_expression(index)
             if (array, axis, text) in self.checks.negative:

@@ -90,6 +90,14 @@ ELEMENTS = {
         "for k in range(A.shape[0]):\n    for i in range(A.shape[1]):\n        x = A[k, i]\n"
         "        B[k] += x * A[k, 0]",
     ),
+    "elements of a slice": (
+        "for x in A[1:]:\n    B[0] += x",
+        "for i in range(A.shape[0] - 1):\n    x = A[i + 1]\n    B[0] += x",
+    ),
+    "neighbours": (
+        "for x, y in zip(A[:-1], A[1:]):\n    B[0] += x * y",
+        "for i in range(A.shape[0] - 1):\n    x = A[i]\n    y = A[i + 1]\n    B[0] += x * y",
+    ),
     "length with a name": (
         "m = len(A)\nfor x in A:\n    B[0] += x",
         "m = len(A)\nfor i in range(m):\n    x = A[i]\n    B[0] += x",
@@ -128,7 +136,8 @@ STAYS = {
     "one name twice": "a, a = n, 1\nA[0] = a",
     "elements of what was made": "C = np.sort(A)\nfor x in C:\n    B[0] += x",
     "elements of a tuple": "for x in (1, 2):\n    A[x] = 0",
-    "elements of a slice": "for x in A[1:]:\n    B[0] += x",
+    "elements of a slice with a step": "for x in A[::2]:\n    B[0] += x",
+    "elements of a slice whose end changes": "for x in A[:n]:\n    n -= 1\n    B[0] += x",
     "elements of what is bound again": "A = B\nfor x in A:\n    B[0] += x",
     "enumerate from 1": "for k, x in enumerate(A, 1):\n    B[k] = x",
     "zip with a range": "for k, x in zip(range(n), A):\n    B[k] = x",

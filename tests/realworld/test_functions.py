@@ -54,6 +54,12 @@ def test_compiled(name):
     assert (run.result, run.message) == ("ok", "")
 
 
+@pytest.mark.parametrize("name", ["every_other", "rotate", "zero_crossings", "stretch"])
+def test_emulated(name):
+    (run,) = bare(few(ALL[name]), ["emulate"])
+    assert (run.result, run.message) == ("ok", "")
+
+
 @pytest.mark.parametrize("name", sorted(ALL.keys() - REFUSED.keys()))
 def test_every_loop_split(name):
     (run,) = splits(few(ALL[name]), ["python"], [(3, 0)])
