@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
-from astile.analysis.footprint import accesses_inside
+from astile.analysis.footprint import Access, accesses_inside
 from astile.errors import ScheduleError
 from astile.ir import query
 from astile.ir.program import Program
@@ -55,19 +56,14 @@ def cache_write(program: Program, array: str, scope: str, at: int) -> Rewritten:
     edit.header(node)
     staging.check_only_cells(edit, array, node.body)
     accesses = accesses_inside(node.body, array)
-    writes = [each for each in accesses if each.is_written]
-    if not writes:
-        raise _not_written(edit, array, node)
+    writes = _writes(edit, array, node, accesses)
     staging.check_signs(edit, array, node, accesses)
     tile = staging.tile_of(edit, array, scope, node, accesses)
     moved = copies.window(tile, node, writes, scope)
     out = copies.copy_nest(edit, moved, guards.around(edit, node, moved, writes), out=True)
     filled = copies.window(tile, node, accesses, scope)
     needed = guards.around(edit, node, filled, accesses)
-    touched = {id(each.node) for each in accesses}
-    first = next(
-        k for k, each in enumerate(node.body) if any(id(part) in touched for part in ast.walk(each))
-    )
+    first = _first(node.body, accesses)
     for each in accesses:
         staging.redirect(each.node, tile)
     node.body.insert(first, tile.made)
@@ -81,14 +77,30 @@ def cache_write(program: Program, array: str, scope: str, at: int) -> Rewritten:
     return edit.finish([*fill.loops, *out.loops])
 
 
-def _not_written(edit: Editor, array: str, node: ast.For) -> ScheduleError:
+def _first(body: Sequence[ast.stmt], accesses: Sequence[Access]) -> int:
+    """The position of the first statement that holds one of some accesses."""
+    touched = {id(each.node) for each in accesses}
+    return next(
+        k for k, each in enumerate(body) if any(id(part) in touched for part in ast.walk(each))
+    )
+
+
+def _writes(edit: Editor, array: str, node: ast.For, accesses: Sequence[Access]) -> list[Access]:
+    """Those of the accesses that write.
+
+    Raises:
+        ScheduleError: when there are none.
+    """
+    writes = [each for each in accesses if each.is_written]
+    if writes:
+        return writes
     writers = [
         header.variable
         for each in query.loops(edit.function)
         if (header := query.header(each)) is not None
         and any(access.is_written for access in accesses_inside(each.body, array))
     ]
-    return ScheduleError(
+    raise ScheduleError(
         f"nothing in this loop writes a cell of {array}",
         code="schedule.not-written",
         span=edit.span(node),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from astile.analysis import affine, footprint, isl
 from astile.analysis.accesses import NotModelled
 from astile.analysis.affine import Affine
+from astile.analysis.dataflow import dependences
 from astile.analysis.footprint import Access
 from astile.analysis.model import extract
 from astile.analysis.reach import Inside
@@ -161,7 +162,7 @@ def is_read_unwritten(edit: Editor, made: ast.stmt) -> bool:
         model = extract(edit.program)
         [allocation] = [each for each in model.statements if each.leaf.node is made]
         writes = [allocation.instance(allocation.writes[0])]
-        found = isl.flow(model.sinks, model.sources, model.schedule).get_must_dependence()
+        found = dependences(model.sinks, model.sources, model.schedule).must
         own = found.intersect_domain(model.session.union_set(model.parameters, writes))
         return not own.is_empty()
     except (NotModelled, isl.Error):

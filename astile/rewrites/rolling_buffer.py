@@ -69,11 +69,7 @@ def rolling_buffer(program: Program, stage: Stage, loop: int) -> Rewritten:
     boxes = {stage.array: later}
     moved = restricted_nest(edit, producer, boxes, node, window.at_most, writes=True, stays=True)
     node.body[position : position + 1] = moved
-    for access in accesses_of(edit, stage.array):
-        indices = [nodes.clone(each) for each in query.indices(access)]
-        form = affine.of(indices[window.axis])
-        indices[window.axis] = affine.modulo(form, window.length).expression()
-        reindex(access, stage.array, indices)
+    _wrap(edit, stage.array, window)
     shape = [nodes.clone(each) for each in held.shape]
     shape[window.axis] = nodes.const(window.length)
     edit.replace(held.statement, [held.remade(shape)])
@@ -111,6 +107,15 @@ class _Window:
         sides = list(self.sides)
         sides[self.axis] = Side(first, last)
         return sides
+
+
+def _wrap(edit: Editor, array: str, window: _Window) -> None:
+    """Let the indices along the window's axis begin again when they reach its length."""
+    for access in accesses_of(edit, array):
+        indices = [nodes.clone(each) for each in query.indices(access)]
+        form = affine.of(indices[window.axis])
+        indices[window.axis] = affine.modulo(form, window.length).expression()
+        reindex(access, array, indices)
 
 
 def _producer(edit: Editor, stage: Stage, node: ast.For, made: ast.stmt) -> int:

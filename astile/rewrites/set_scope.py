@@ -6,15 +6,13 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from astile.analysis import affine, footprint, isl
-from astile.analysis.accesses import NotModelled
-from astile.analysis.dataflow import dependences
+from astile.analysis import footprint
 from astile.analysis.footprint import Access, AtMost, Side
-from astile.analysis.model import extract
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.printer import print_expression
 from astile.ir.program import Program
+from astile.rewrites import copies, staging
 from astile.rewrites.region import at_most_in
 from astile.rewrites.result import Editor, Rewritten, named, range_call
 
@@ -54,12 +52,7 @@ def set_scope(program: Program, array: str, scope: str) -> Rewritten:
                 y[i_0 * 16 + i_1] = a_shared[i_1]
     """
     edit = Editor(program)
-    if scope not in SCOPES:
-        raise ScheduleError(
-            f"scope {scope!r} is none of {', '.join(map(repr, SCOPES))}",
-            code="schedule.bad-scope",
-            notes=["an array that is not moved stays in global memory"],
-        )
+    _check_scope(scope)
     held = _held(edit, array)
     _resolve_shapes(edit, held)
     home = _home(edit, array)
@@ -71,8 +64,9 @@ def set_scope(program: Program, array: str, scope: str) -> Rewritten:
     sides = footprint.box(accesses, at_most, hidden)
     shape = _shape(edit, array, home, sides, scope, at_most)
     staged = edit.fresh_name(f"{array}_{scope}")
+    known = [each for each in sides if each is not None]
     for access in accesses:
-        _redirect(access.node, staged, sides)
+        staging.move(access.node, staged, known)
     if held.statement is not None:
         place = edit.place(held.statement)
         del place.block[place.index]
@@ -80,11 +74,20 @@ def set_scope(program: Program, array: str, scope: str) -> Rewritten:
     made = nodes.assign(staged, nodes.call(f"{scope}.empty", [extent, held.dtype]))
     first = next(k for k, each in enumerate(home.body) if staged in query.names(each))
     home.body.insert(first, made)
-    if held.fill is None or not _is_read_unwritten(edit, made):
+    if held.fill is None or not copies.is_read_unwritten(edit, made):
         return edit.finish()
     nest = _filled(edit, array, staged, shape, held.fill)
     home.body.insert(first + 1, nest)
     return edit.finish(query.loops(nest))
+
+
+def _check_scope(scope: str) -> None:
+    if scope not in SCOPES:
+        raise ScheduleError(
+            f"scope {scope!r} is none of {', '.join(map(repr, SCOPES))}",
+            code="schedule.bad-scope",
+            notes=["an array that is not moved stays in global memory"],
+        )
 
 
 @dataclass(frozen=True)
@@ -318,11 +321,11 @@ def _shape(
 ) -> list[ast.expr]:
     shape = []
     for axis, side in enumerate(sides):
-        extent = None if side is None else side.extent
-        if extent is None or (scope == "shared" and extent.value is None):
+        extent = None if side is None else staging.extent_of(side, scope, at_most)
+        if extent is None:
             size = "is not known"
-            if extent is not None:
-                size = f"is {print_expression(extent.expression())}, no literal"
+            if side is not None:
+                size = f"is {print_expression(side.extent.expression())}, no literal"
             raise ScheduleError(
                 f"the size of axis {axis} of {array} inside {named(home)} {size}",
                 code="schedule.not-literal",
@@ -332,35 +335,8 @@ def _shape(
                     "the outer loops"
                 ],
             )
-        if extent.value is not None:
-            extent = affine.constant(max(1, extent.value))
-        elif not at_most(affine.constant(0), extent):
-            extent = affine.atom(nodes.call("max", [nodes.const(0), extent.expression()]))
-        shape.append(extent.expression())
+        shape.append(extent)
     return shape
-
-
-def _redirect(access: ast.Subscript, staged: str, sides: Sequence[Side | None]) -> None:
-    """Rewrite an access in place to the cell of the staged array."""
-    moved = []
-    for index, side in zip(query.indices(access), sides, strict=True):
-        assert side is not None
-        moved.append((affine.of(index) - side.first).expression())
-    made = nodes.subscript(staged, moved)
-    access.value, access.slice = made.value, made.slice
-
-
-def _is_read_unwritten(edit: Editor, made: ast.stmt) -> bool:
-    """Whether a cell may be read before anything is stored there."""
-    try:
-        model = extract(edit.program)
-        [allocation] = [each for each in model.statements if each.leaf.node is made]
-        writes = [allocation.instance(allocation.writes[0])]
-        found = dependences(model.sinks, model.sources, model.schedule).must
-        own = found.intersect_domain(model.session.union_set(model.parameters, writes))
-        return not own.is_empty()
-    except (NotModelled, isl.Error):
-        return True
 
 
 def _filled(

@@ -64,11 +64,7 @@ def split(
     factors = _integers(factors)
     _check(edit, node, header, factors, names, tail)
     check_replaceable(edit, node, header)
-    variables = (
-        [edit.fresh_name(f"{header.variable}_{k}") for k in range(len(factors))]
-        if names is None
-        else list(names)
-    )
+    variables = _variables(edit, header, len(factors)) if names is None else list(names)
     count = trip_count(header)
     rest = _rest(edit, node, count, factors) if tail != "guard" else None
     if tail == "perfect" and rest != affine.constant(0):
@@ -84,6 +80,10 @@ def split(
     edit.forget(node, f"`split` replaced {header.variable} by {', '.join(variables)}")
     edit.replace(node, result)
     return edit.finish(loops)
+
+
+def _variables(edit: Editor, header: Header, count: int) -> list[str]:
+    return [edit.fresh_name(f"{header.variable}_{k}") for k in range(count)]
 
 
 def trip_count(header: Header) -> Affine:
@@ -259,7 +259,6 @@ def _nest(
     """The new loops over the body, and the outermost of them."""
     trip = affine.constant(0)
     for variable, extent in zip(variables, extents, strict=True):
-        # the first extent scales nothing, so that it may be symbolic
         trip = affine.of(nodes.binary(trip.expression(), ast.Mult, extent))
         trip = trip + affine.variable(variable)
     value = value_at(header, trip)

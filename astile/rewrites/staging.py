@@ -200,12 +200,16 @@ def _asks(node: ast.AST, array: str) -> bool:
 
 def redirect(access: ast.Subscript, tile: Tile, name: str | None = None) -> None:
     """Rewrite an access in place to the cell of the tile, under another name if one is given."""
-    indices = query.indices(access)
-    moved = [
+    move(access, name or tile.name, tile.sides)
+
+
+def move(access: ast.Subscript, name: str, sides: Sequence[Side]) -> None:
+    """Rewrite an access in place to the cell of an array that holds a box."""
+    indices = [
         (affine.of(index) - side.first).expression()
-        for index, side in zip(indices, tile.sides, strict=True)
+        for index, side in zip(query.indices(access), sides, strict=True)
     ]
-    made = nodes.subscript(name or tile.name, moved)
+    made = nodes.subscript(name, indices)
     access.value, access.slice = made.value, made.slice
 
 

@@ -45,13 +45,7 @@ def storage_align(program: Program, array: str, axis: int, factor: int, offset: 
                 tile[i, j] = x[i, j]
     """
     edit = Editor(program)
-    for name, number, least in (("axis", axis, None), ("factor", factor, 1), ("offset", offset, 0)):
-        is_integer = isinstance(number, int) and not isinstance(number, bool)
-        if not is_integer or (least is not None and number < least):
-            raise ScheduleError(
-                f"{name}={number!r} is no integer" + ("" if least is None else f" from {least} on"),
-                code="schedule.bad-align",
-            )
+    _check_numbers(axis, factor, offset)
     held = intermediate(edit, array)
     rank = len(held.shape)
     position = axis + rank if axis < 0 else axis
@@ -79,6 +73,16 @@ def storage_align(program: Program, array: str, axis: int, factor: int, offset: 
         )
     edit.replace(held.statement, [made])
     return edit.finish()
+
+
+def _check_numbers(axis: int, factor: int, offset: int) -> None:
+    for name, number, least in (("axis", axis, None), ("factor", factor, 1), ("offset", offset, 0)):
+        is_integer = isinstance(number, int) and not isinstance(number, bool)
+        if not is_integer or (least is not None and number < least):
+            raise ScheduleError(
+                f"{name}={number!r} is no integer" + ("" if least is None else f" from {least} on"),
+                code="schedule.bad-align",
+            )
 
 
 def _padded(
