@@ -10,6 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from astile.decorator import from_source as from_source
+    from astile.decorator import tile as tile
     from astile.errors import ArgumentError as ArgumentError
     from astile.errors import AstileError as AstileError
     from astile.errors import IllegalSchedule as IllegalSchedule
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
     from astile.errors import ScheduleError as ScheduleError
     from astile.errors import SourceError as SourceError
     from astile.kernel import Kernel as Kernel
-    from astile.kernel import from_source as from_source
-    from astile.kernel import tile as tile
     from astile.schedule.schedule import Schedule as Schedule
 
 __version__ = "0.1.0"
@@ -43,8 +43,8 @@ __all__ = [
 _HOME = {
     "Kernel": "astile.kernel",
     "Schedule": "astile.schedule.schedule",
-    "from_source": "astile.kernel",
-    "tile": "astile.kernel",
+    "from_source": "astile.decorator",
+    "tile": "astile.decorator",
     **{name: "astile.errors" for name in __all__ if name.endswith("Error")},
     "IllegalSchedule": "astile.errors",
 }

@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Generic, Literal, ParamSpec, Protocol, TypeVar, cast, get_args, overload
+from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast, get_args
 
 from astile import check as checking
 from astile import explain as explaining
@@ -15,8 +15,8 @@ from astile.display import Bundle, bundle
 from astile.errors import ArgumentError, LoweringError, ScheduleError
 from astile.forms import Forms, Scheduling
 from astile.frontend import build
-from astile.frontend import text as given_text
 from astile.ir.module import module_text
+from astile.page import page as paging
 from astile.report import Report
 from astile.runtime import arguments, arrays, launch, load
 from astile.runtime import compile as compiling
@@ -30,14 +30,6 @@ R_co = TypeVar("R_co", covariant=True)
 Target = Literal["auto", "cpu", "cuda", "python", "emulate"]
 
 _TARGETS: tuple[str, ...] = get_args(Target)
-_OPTIONS = ("tiles", "schedule", "target", "exact", "scratch")
-
-
-class Decorator(Protocol):
-    """What `@tile(...)` makes of its options: it keeps parameters and return type."""
-
-    def __call__(self, function: Callable[P, R], /) -> Kernel[P, R]:
-        """Make a kernel of a function."""
 
 
 class Kernel(Generic[P, R_co]):
@@ -195,6 +187,24 @@ class Kernel(Generic[P, R_co]):
         chosen = self._forms.schedule(self._default_target()).program
         return explaining.explain(self._original, chosen, known)
 
+    def report(self, path: str | Path, *sizes: Any, **named: Any) -> None:
+        """Write a page for a browser: steps, loop nests, an animation, and what `explain` counts.
+
+        Args:
+            path: of the HTML file, which needs no other.
+            *sizes: as for `explain`; small ones where none are given.
+            **named: the same, by name.
+
+        Raises:
+            ArgumentError: as `explain`.
+        """
+        chosen = self._forms.schedule(self._default_target())
+        made = self.__signature__.parameters
+        shown = paging.sample(self._original, made)
+        counted = self.explain(*sizes, **named) if sizes or named else self.explain(**shown)
+        content = paging.Content(self.__name__, self._original, chosen.steps, counted, shown)
+        Path(path).write_text(paging.page(content), encoding="utf-8")
+
     # --- running --------------------------------------------------------------------------------
 
     def _bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, object]:
@@ -280,118 +290,3 @@ def _known_target(target: str) -> Target:
         code="schedule-target",
         hints=(hint,) if hint else (),
     )
-
-
-# --- making kernels -----------------------------------------------------------------------------
-
-
-@overload
-def tile(function: Callable[P, R], /) -> Kernel[P, R]: ...
-
-
-@overload
-def tile(
-    *,
-    tiles: Mapping[str, int] | None = None,
-    schedule: Scheduling | None = None,
-    target: Target = "auto",
-    exact: bool = False,
-    scratch: Iterable[str] = (),
-    **loops: int,
-) -> Decorator: ...
-
-
-def tile(
-    function: Callable[..., Any] | None = None,
-    /,
-    *,
-    tiles: Mapping[str, int] | None = None,
-    schedule: Scheduling | None = None,
-    target: Target = "auto",
-    exact: bool = False,
-    scratch: Iterable[str] = (),
-    **loops: int,
-) -> Kernel[Any, Any] | Decorator:
-    """Make a kernel of a function of plain loops.
-
-    Args:
-        function: the function, when `@tile` is written without parentheses.
-        tiles: loop name -> size of its tiles, for loops named like an option.
-        schedule: applies primitives to the schedule it is given, in place of tiles.
-        target: ``"auto"``, ``"cpu"``, ``"cuda"``, ``"python"`` or ``"emulate"``.
-        exact: bit-identical to the plain function.
-        scratch: array arguments whose contents after the call nobody reads.
-        **loops: loop name -> size of its tiles.
-
-    Raises:
-        SourceError: for Python that astile does not read.
-        ScheduleError: for options and steps that do not fit.
-    """
-    sizes = _tile_sizes(tiles, loops)
-    if sizes is not None and schedule is not None:
-        raise ScheduleError(
-            "@tile takes sizes of tiles or a schedule, not both",
-            code="schedule-options",
-            hints=("call s.tile(...) inside the schedule",),
-        )
-    if schedule is not None and not callable(schedule):
-        raise ScheduleError(
-            f"schedule is a {type(schedule).__name__}, not a function",
-            code="schedule-options",
-            hints=("write `def my_schedule(s): s.split(...)` and pass schedule=my_schedule",),
-        )
-
-    def decorate(plain: Callable[P, R], /) -> Kernel[P, R]:
-        return Kernel(
-            plain, tiles=sizes, schedule=schedule, target=target, exact=exact, scratch=scratch
-        )
-
-    if function is None:
-        return decorate
-    if isinstance(function, (int, Mapping)):
-        raise ScheduleError(
-            f"@tile takes sizes by the name of their loop, not {function!r}",
-            code="schedule-options",
-            hints=("write @tile(i=16, j=16)",),
-        )
-    return decorate(function)
-
-
-def _tile_sizes(tiles: Mapping[str, int] | None, loops: Mapping[str, int]) -> dict[str, int] | None:
-    if tiles is None and not loops:
-        return None
-    twice = sorted(set(tiles or ()) & set(loops))
-    if twice:
-        raise ScheduleError(
-            f"loop {twice[0]!r} has two sizes: {loops[twice[0]]} and {(tiles or {})[twice[0]]}",
-            code="schedule-options",
-        )
-    sizes = {**(tiles or {}), **loops}
-    for name, size in sizes.items():
-        if isinstance(size, int) and not isinstance(size, bool) and size >= 1:
-            continue
-        near = None if isinstance(size, int) else did_you_mean(name, _OPTIONS)
-        raise ScheduleError(
-            f"the tile size of loop {name!r} is {size!r}, not a positive integer",
-            code="schedule-options",
-            hints=(near,) if near else (),
-        )
-    return sizes
-
-
-def from_source(text: str, name: str | None = None, **options: Any) -> Kernel[..., Any]:
-    """A kernel from the text of a module, for functions whose source Python cannot find.
-
-    The text is read, and its functions are compiled; nothing else of it is run.
-
-    Args:
-        text: holds the function; imports and constants may stand above it.
-        name: of the function; may be left out when the text defines one only.
-        **options: as for `tile`.
-
-    Raises:
-        SourceError: when the text is no Python, or the function is not in it.
-        ScheduleError: as for `tile`.
-    """
-    decorate: Decorator = tile(**options)
-    return decorate(given_text.function_of(text, name))

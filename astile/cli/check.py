@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import click
 
 from astile.cli import options, schema
-from astile.cli.arguments import arguments_of
 from astile.cli.functions import kernel_of
 from astile.cli.output import print_json, print_table
+from astile.samples import sample_arguments
 
 
 @click.command()
@@ -34,13 +34,8 @@ def check(
     float32 numbers between 0 and 1 without --dtype.
     """
     kernel = kernel_of(function)
-    made = arguments_of(
-        kernel,
-        options.read_shapes(shapes),
-        options.read_pairs(values, options.number),
-        options.read_pairs(dtypes, str),
-        seed,
-    )
+    wanted = options.wanted(kernel, shapes, values, dtypes, seed)
+    made = sample_arguments(kernel.schedule.original, kernel.__signature__.parameters, wanted)
     report = kernel.check(**made)
     if as_json:
         rows = [dataclasses.asdict(each) for each in report.rows]

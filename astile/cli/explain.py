@@ -26,11 +26,7 @@ def explain(
 ) -> None:
     """Print footprints, bytes moved to and from slow memory, operations and occupancy."""
     kernel = kernel_of(function)
-    types = options.read_pairs(dtypes, str)
-    given: dict[str, object] = dict(options.read_pairs(values, options.number))
-    for name, shape in options.read_shapes(shapes).items():
-        given[name] = options.Shaped(shape, types.get(name, "float32"))
-    report = kernel.explain(**given)
+    report = kernel.explain(**options.sizes(kernel, shapes, values, dtypes))
     if as_json:
         print_json(schema.document("explain", function=kernel.__name__, report=report.to_dict()))
     else:

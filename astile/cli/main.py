@@ -17,6 +17,7 @@ from astile.errors import AstileError
 _COMMANDS = {
     "show": "The transformed source.",
     "explain": "Footprints, bytes moved, operations, occupancy.",
+    "report": "A page for a browser: steps, animation, counts.",
     "check": "Run every step and target against the plain function.",
     "emit": "Write the source for a target to a file.",
     "doctor": "Which targets work here, and what is missing.",

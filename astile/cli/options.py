@@ -8,6 +8,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from astile.diagnostics import did_you_mean
+from astile.kernel import Kernel
+from astile.samples import Wanted
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 Value = TypeVar("Value")
 
@@ -101,6 +105,63 @@ def read_shapes(given: Sequence[str]) -> dict[str, tuple[int, ...]]:
         click.UsageError: for text of another form.
     """
     return read_pairs(given, _shape)
+
+
+def wanted(
+    kernel: Kernel[..., Any],
+    shapes: Sequence[str],
+    values: Sequence[str],
+    dtypes: Sequence[str],
+    seed: int = 0,
+) -> Wanted:
+    """What the options ask of sample arguments.
+
+    Args:
+        kernel: to be called.
+        shapes: as written.
+        values: as written.
+        dtypes: as written.
+        seed: of random numbers.
+
+    Raises:
+        click.UsageError: for a name that is no parameter, and for text of another form.
+    """
+    found = Wanted(
+        read_shapes(shapes), read_pairs(values, number), read_pairs(dtypes, str), seed=seed
+    )
+    parameters = kernel.__signature__.parameters
+    unknown = sorted({*found.shapes, *found.values, *found.dtypes} - set(parameters))
+    if unknown:
+        hint = did_you_mean(unknown[0], parameters)
+        raise click.UsageError(
+            f"{kernel.__name__} has no parameter {unknown[0]!r}" + (f"; {hint}" if hint else "")
+        )
+    return found
+
+
+def sizes(
+    kernel: Kernel[..., Any],
+    shapes: Sequence[str],
+    values: Sequence[str],
+    dtypes: Sequence[str],
+) -> dict[str, object]:
+    """What the options say of sizes, as `explain` takes it.
+
+    Args:
+        kernel: to be explained.
+        shapes: as written.
+        values: as written.
+        dtypes: as written.
+
+    Raises:
+        click.UsageError: for a name that is no parameter, and for text of another form.
+    """
+    found = wanted(kernel, shapes, values, dtypes)
+    arrays = {
+        name: Shaped(shape, found.dtypes.get(name, "float32"))
+        for name, shape in found.shapes.items()
+    }
+    return {**found.values, **arrays}
 
 
 def _shape(text: str) -> tuple[int, ...]:

@@ -115,6 +115,13 @@ def test_explain(file):
     assert run("explain", f"{file}:plain").exit_code == 1  # sizes are missing
 
 
+def test_report_writes_a_page(file, tmp_path):
+    output = tmp_path / "page.html"
+    found = run("report", f"{file}:plain", "-o", output, "--shape", "x=9", "--shape", "out=8")
+    assert found.exit_code == 0, found.output
+    assert "<title>plain - astile</title>" in output.read_text(encoding="utf-8")
+
+
 def test_emit_writes_a_module(file, tmp_path):
     output = tmp_path / "made.py"
     assert run("emit", f"{file}:double", "-o", output).exit_code == 0

@@ -5,9 +5,9 @@ import ast
 import numpy as np
 import pytest
 
+from astile.decorator import tile
 from astile.errors import ArgumentError, AstileError
 from astile.ir import query
-from astile.kernel import tile
 from astile.schedule.schedule import Schedule
 from tests.reliability.running import assert_same, whole
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from astile.kernel import tile
+from astile.decorator import tile
 from astile.runtime import emulate
 from astile.schedule.schedule import Schedule
 

@@ -7,8 +7,8 @@ import warnings
 import numpy as np
 import pytest
 
+from astile.decorator import tile
 from astile.errors import ArgumentError
-from astile.kernel import tile
 
 TARGETS = ("python", "cpu", "emulate")
 TYPES = (

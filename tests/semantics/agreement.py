@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from astile.kernel import tile
+from astile.decorator import tile
 
 TARGETS = ("python", "cpu", "emulate")
 

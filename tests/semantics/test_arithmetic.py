@@ -8,8 +8,8 @@ import warnings
 import numpy as np
 import pytest
 
+from astile.decorator import tile
 from astile.errors import ArgumentError, LoweringError
-from astile.kernel import tile
 from astile.runtime.emulate import EmulationError
 from tests.semantics import corners
 from tests.semantics.agreement import TARGETS, agrees, array, outcome

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from astile.decorator import tile
 from astile.errors import ArgumentError, IllegalSchedule, LoweringError, ScheduleError, SourceError
-from astile.kernel import tile
 from astile.schedule.schedule import Schedule
 from tests.semantics import corners
 from tests.semantics.agreement import TARGETS, agrees, array, outcome

@@ -2,68 +2,80 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, field
 
-import click
 import numpy as np
 
 from astile.analysis import bounds
-from astile.kernel import Kernel
+from astile.errors import ArgumentError
+from astile.ir.program import Program
 from astile.runtime.uses import uses
 
-#: Extent of an axis, and value of an integer, that nobody gave: odd, and no multiple of a tile.
-_EXTENT = 37
 #: How often sizes are enlarged until every access stays inside.
 _TRIES = 20
 
 
-def arguments_of(
-    kernel: Kernel[..., Any],
-    shapes: Mapping[str, tuple[int, ...]],
-    values: Mapping[str, object],
-    dtypes: Mapping[str, str],
-    seed: int,
-) -> dict[str, object]:
-    """An argument for every parameter without a default.
+@dataclass(frozen=True)
+class Wanted:
+    """What is asked of sample arguments; all else is chosen.
 
     Args:
-        kernel: to be called.
         shapes: array parameter -> its shape.
         values: parameter -> number.
         dtypes: array parameter -> name of its dtype; float32 where none is given.
+        extent: of an axis, and value of an integer, that nobody gave.
         seed: of the random numbers.
+    """
+
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    values: Mapping[str, object] = field(default_factory=dict)
+    dtypes: Mapping[str, str] = field(default_factory=dict)
+    extent: int = 37  # odd, and no multiple of a tile
+    seed: int = 0
+
+
+def sample_arguments(
+    program: Program, parameters: Mapping[str, inspect.Parameter], wanted: Wanted
+) -> dict[str, object]:
+    """An argument for every parameter without a default: arrays hold random numbers.
+
+    Arrays that nobody sized are as large as the accesses of them need.
+
+    Args:
+        program: the function as it was written.
+        parameters: its parameters.
+        wanted: what is given.
 
     Raises:
-        click.UsageError: for a name that is no parameter, and where sizes must be given.
+        ArgumentError: for a parameter that is no array and no integer and has no value.
     """
-    parameters = kernel.__signature__.parameters
-    unknown = sorted((set(shapes) | set(values) | set(dtypes)) - set(parameters))
-    if unknown:
-        raise click.UsageError(f"{kernel.__name__} has no parameter {unknown[0]!r}")
-    program = kernel.schedule.original
     every = uses(program)
     sizes = {
-        each.name: shapes.get(each.name, (_EXTENT,) * (each.rank or 1))
+        each.name: wanted.shapes.get(each.name, (wanted.extent,) * (each.rank or 1))
         for each in every
-        if each.role == "array" or each.name in shapes
+        if each.role == "array" or each.name in wanted.shapes
     }
-    integers = {each.name: _EXTENT for each in every if each.role == "integer"}
-    integers |= {name: value for name, value in values.items() if type(value) is int}
-    _enlarge(bounds.conditions(program), sizes, integers, set(shapes))
-    random = np.random.default_rng(seed)
+    integers = {each.name: wanted.extent for each in every if each.role == "integer"}
+    integers |= {name: value for name, value in wanted.values.items() if type(value) is int}
+    _enlarge(bounds.conditions(program), sizes, integers, set(wanted.shapes))
+    random = np.random.default_rng(wanted.seed)
     made: dict[str, object] = {}
     for name, parameter in parameters.items():
-        if name in values:
-            made[name] = values[name]
+        if name in wanted.values:
+            made[name] = wanted.values[name]
         elif name in sizes:
-            made[name] = _array(random, sizes[name], dtypes.get(name, "float32"))
+            made[name] = _array(random, sizes[name], wanted.dtypes.get(name, "float32"))
         elif parameter.default is not parameter.empty:
             continue
         elif name in integers:
             made[name] = integers[name]
         else:
-            raise click.UsageError(f"give {name} by --shape {name}=... or --value {name}=...")
+            raise ArgumentError(
+                f"{name} needs a value: nothing in the program tells what it is",
+                hints=(f"on the command line: --value {name}=1, or --shape {name}=100",),
+            )
     return made
 
 
@@ -95,7 +107,7 @@ def _array(random: np.random.Generator, shape: tuple[int, ...], named: str) -> n
     try:
         dtype = np.dtype(named)
     except TypeError as error:
-        raise click.UsageError(f"NumPy has no dtype {named!r}") from error
+        raise ArgumentError(f"NumPy has no dtype {named!r}") from error
     if dtype.kind == "b":
         return random.random(shape) < 0.5
     if dtype.kind in "iu":

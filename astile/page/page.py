@@ -1,0 +1,148 @@
+"""The whole page: one file that needs nothing else."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, select_autoescape
+
+import astile
+from astile.ir import query
+from astile.ir.module import module_text
+from astile.ir.program import Program
+from astile.page.steps import boxes, colours, side_by_side
+from astile.page.watch import Watch, live, watch
+from astile.report import Report
+from astile.samples import Wanted, sample_arguments
+from astile.schedule.step import Step
+
+#: Statements that an animation shows at most, and cells of one array.
+_EVENTS, _CELLS = 30_000, 4096
+#: Extents that are tried for a run that is shown, until it is short enough.
+_EXTENTS = (24, 12, 6, 3)
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a page is about.
+
+    Args:
+        name: of the kernel.
+        original: the function as it was written.
+        steps: of its schedule.
+        report: what `explain` counts, for sizes that the user gave.
+        arguments: parameter -> argument, for a small run that is shown.
+    """
+
+    name: str
+    original: Program
+    steps: tuple[Step, ...]
+    report: Report
+    arguments: Mapping[str, object]
+
+
+def sample(program: Program, parameters: Mapping[str, inspect.Parameter]) -> dict[str, object]:
+    """Small arguments, for a run that is shown.
+
+    Args:
+        program: the function as it was written.
+        parameters: its parameters.
+
+    Raises:
+        ArgumentError: for a parameter that is no array and no integer.
+    """
+    for extent in _EXTENTS:
+        found = sample_arguments(program, parameters, Wanted(extent=extent))
+        if _watched(program, found) is not None:
+            break
+    return found
+
+
+def _watched(program: Program, arguments: Mapping[str, object]) -> Watch | None:
+    """A run that is short enough to be looked at; None where it is not, or fails."""
+    try:
+        found = watch(program, arguments, _EVENTS)
+    except Exception:  # of the user's program, with arguments that are made up
+        return None
+    small = found is not None and all(_size(e) <= _CELLS for e in found.arrays.values())
+    return found if small else None
+
+
+def page(content: Content) -> str:
+    """The text of the HTML file.
+
+    Args:
+        content: what it is about.
+    """
+    scheduled = content.steps[-1].program if content.steps else content.original
+    loader = PackageLoader("astile.page", "templates")
+    environment = Environment(
+        loader=loader, autoescape=select_autoescape(default=True), trim_blocks=True
+    )
+    return environment.get_template("page.html").render(
+        name=content.name,
+        version=astile.__version__,
+        report=str(content.report),
+        notes=content.report.notes,
+        steps=[_step(each) for each in content.steps],
+        nests=[("before", boxes(content.original)), ("after", boxes(scheduled))],
+        animation=_animation(content, scheduled),
+        light=colours("default", ".code"),
+        dark=colours("github-dark", ".code"),
+    )
+
+
+def _step(step: Step) -> dict[str, Any]:
+    proof = "taken as unsafe, not proved"
+    if step.proof is not None:
+        sizes = ", ".join(step.proof.parameters)
+        proof = f"proved {step.proof.kind}" + (f", for all {sizes}" if sizes else "")
+    lines = side_by_side(module_text(step.before), step.source)
+    return {"call": step.call, "proof": proof, "lines": lines}
+
+
+def _animation(content: Content, scheduled: Program) -> str | None:
+    """The two runs as JSON; None where they are too long to be looked at."""
+    runs = []
+    for title, program in (("before", content.original), ("after", scheduled)):
+        found = _watched(program, content.arguments)
+        if found is None:
+            return None
+        runs.append(_run(title, program, found))
+    return json.dumps(runs, separators=(",", ":")).replace("</", "<\\/")
+
+
+def _size(shape: tuple[int, ...]) -> int:
+    total = 1
+    for extent in shape:
+        total *= extent
+    return total
+
+
+def _run(title: str, program: Program, found: Watch) -> dict[str, Any]:
+    made = {
+        each.array: each.scope
+        for statement in query.statements(program.function)
+        if (each := query.allocation(statement)) is not None
+    }
+    return {
+        "title": title,
+        "arrays": [
+            {"name": name, "rows": _rows(shape), "columns": shape[-1] if shape else 1,
+             "scope": made.get(name, "argument")}
+            for name, shape in found.arrays.items()
+        ],
+        "events": [
+            [[array, cell, int(is_write)] for array, cell, is_write in event]
+            for event in found.events
+        ],
+        "live": live(found, made.__contains__),
+    }  # fmt: skip
+
+
+def _rows(shape: tuple[int, ...]) -> int:
+    return _size(shape[:-1]) if shape else 1

@@ -1,0 +1,124 @@
+"""The page about a kernel: what is in it, what its animation shows, and that a browser runs it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+from astile import Schedule, tile
+from astile.page.steps import boxes, side_by_side
+from astile.page.watch import live, watch
+from tests.differential import kernels, schedules
+
+BROWSER = next(
+    (e for e in ("chromium", "chromium-browser", "google-chrome") if shutil.which(e)), ""
+)
+
+
+def arguments(rows=9, columns=7):
+    g = np.random.default_rng(0)
+    image, bias = g.random((rows + 2, columns + 2)), g.random((rows, columns))
+    return {"x": image, "w": g.random((3, 3)), "bias": bias, "out": np.zeros((rows, columns))}
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    made = tmp_path_factory.mktemp("page") / "conv_add.html"
+    tile(i=8, j=8, target="python")(kernels.conv_add).report(made)
+    return made
+
+
+def data_of(text):
+    return json.loads(re.search(r'type="application/json">(.*?)</script>', text, re.DOTALL)[1])
+
+
+def test_the_page_needs_no_other_file(path):
+    text = path.read_text(encoding="utf-8")
+    assert not re.findall(r"(?:src|href)=|@import|url\(|https?://(?!www\.w3\.org)", text)
+    for heading in ("What runs when", "Loop nests", "Steps", "What it moves and computes"):
+        assert heading in text
+    assert text.count("<details") == len(tile(i=8, j=8)(kernels.conv_add).steps)
+    assert "proved equal, for all out.shape[0], out.shape[1]" in text
+
+
+def test_the_animation_has_every_cell(path):
+    before, after = data_of(path.read_text(encoding="utf-8"))
+    for run in (before, after):
+        number = [each["name"] for each in run["arrays"]].index("out")
+        shape = run["arrays"][number]
+        written = {cell for event in run["events"] for a, cell, w in event if a == number and w}
+        assert written == set(range(shape["rows"] * shape["columns"]))
+        assert len(run["live"]) == len(run["events"])
+    assert max(before["live"]) == 24 * 24
+    assert max(after["live"]) == 8 * 8
+
+
+def test_runs_are_watched_in_order():
+    found = watch(Schedule(kernels.conv_add).program, arguments(2, 2), 1000)
+    assert list(found.arrays) == ["x", "w", "bias", "out", "conv"]
+    assert found.events[0] == [(0, 0, False), (1, 0, False)]
+    assert found.events[9] == [(4, 0, True)]
+    assert found.events[-1] == [(4, 3, False), (2, 3, False), (3, 3, True)]
+    assert watch(Schedule(kernels.conv_add).program, arguments(2, 2), 10) is None
+
+
+def test_values_are_alive_from_their_write_to_their_last_read():
+    def f(x, out):
+        t = np.empty(2, x.dtype)
+        t[0] = x[0]
+        t[1] = x[0]
+        out[0] = t[0]
+        t[0] = x[0]
+        out[1] = t[0]
+
+    found = watch(Schedule(f).program, {"x": np.ones(1), "out": np.zeros(2)}, 100)
+    assert live(found, lambda name: name == "t") == [1, 1, 1, 1, 1]  # t[1] is read by nobody
+    assert live(found, lambda name: name == "out") == [0] * 5
+
+
+def test_changed_lines_stand_side_by_side():
+    lines = side_by_side("a = 1\nb = 2\n", "a = 1\nb = 3\nc = 4\n")
+    texts = [
+        tuple(None if e is None else re.sub("<.*?>", "", e) for e in (each.left, each.right))
+        for each in lines
+    ]
+    assert texts == [("a = 1", "a = 1"), ("b = 2", "b = 3"), (None, "c = 4")]
+    assert [each.is_changed for each in lines] == [False, True, True]
+
+
+def test_loops_are_boxes():
+    s = Schedule(kernels.conv_add)
+    schedules.on_blocks(s, ("conv",), (4, 4))
+    [outer] = boxes(s.program)
+    assert (outer.kind, outer.inner[0].kind) == ("block", "block")
+    assert {each.kind for each in outer.inner[0].inner} == {"thread"}
+
+
+def test_a_program_that_cannot_be_shown_still_has_a_page(tmp_path):
+    def pick(table, index, out):
+        for i in range(len(out)):
+            out[i] = table[index[i]]
+
+    path = tmp_path / "pick.html"
+    shapes = {"table": (9,), "index": (5,), "out": (5,)}
+    tile(target="python")(pick).report(path, **shapes)  # random float32 indices are none
+    assert "The run is too long to be shown" in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(not BROWSER, reason="no Chromium is installed")
+@pytest.mark.parametrize("width", [1300, 400])
+def test_a_browser_draws_it(path, tmp_path, width):
+    quiet = ["--no-first-run", "--disable-background-networking", "--disable-sync", "--disable-gpu"]
+    found = subprocess.run(
+        [BROWSER, "--headless", "--no-sandbox", *quiet, f"--user-data-dir={tmp_path}",
+         f"--window-size={width},900", "--virtual-time-budget=2000", "--dump-dom", path.as_uri()],
+        capture_output=True, text=True, check=True, timeout=120,
+    )  # fmt: skip
+    assert found.stdout.count("<canvas") == 10
+    assert found.stdout.count("cells alive now") == 3  # of both runs, and in the script
+    assert "CONSOLE" not in found.stderr
