@@ -66,8 +66,8 @@ def _tell(each: Outcome, mode: str, *, always: bool) -> None:
 def _times(outcomes: Sequence[Outcome]) -> str:
     seconds = [each.seconds for each in outcomes if each.seconds] or [0.0]
     return (
-        f"{len(seconds)} steps, processor time: median {statistics.median(seconds) * 1000:.0f} ms, "
-        f"worst {max(seconds):.2f} s."
+        f"Processor time of {len(seconds)} claims, of which a tile is several steps: "
+        f"median {statistics.median(seconds) * 1000:.0f} ms, worst {max(seconds):.2f} s."
     )
 
 
