@@ -86,6 +86,7 @@ def pipeline(program: Program, loop: int, stages: int = 2) -> Rewritten:
     last = nodes.clone_body(rest)
     for body in (in_time, last):
         edit.renumber(body)
+        _own_arrays(edit, body)
     filling = range_call(header.start, _filled(header, ahead * step), header.step)
     prologue = edit.new_loop(header.variable, filling, loads, node)
     draining = range_call(_drained(header, count - ahead, step), header.stop, header.step)
@@ -160,6 +161,19 @@ def _allocate(edit: Editor, node: ast.For, loads: Sequence[ast.stmt], slots: int
         else:
             take_out(edit, held, node)
     return [each for each in node.body if not any(each is load for load in loads)]
+
+
+def _own_arrays(edit: Editor, body: Sequence[ast.stmt]) -> None:
+    """Give arrays that copied statements allocate names of their own."""
+    names: dict[str, str] = {}
+    for statement in (e for each in body for e in query.statements(each)):
+        made = query.allocation(statement)
+        if made is not None:
+            names[made.array] = edit.fresh_name(made.array)
+            nodes.set_origin(statement, None)  # it makes another array than that of the source
+    for node in (node for each in body for node in ast.walk(each)):
+        if isinstance(node, ast.Name) and node.id in names:
+            node.id = names[node.id]
 
 
 def _filled(header: Header, distance: int) -> ast.expr:

@@ -54,9 +54,7 @@ def arrays(n: int) -> tuple[object, ...]:
 
 def product(depth: int, tile: tuple[int, int], stages: int) -> Schedule:
     s = Schedule(matmul)
-    recipes.tiled_matmul(s, depth=depth, tile=tile)
-    [k_0] = [each for each in s.loops() if each.var == "k_0"]
-    s.pipeline(k_0, stages)
+    recipes.tiled_matmul(s, depth=depth, tile=tile, stages=stages)
     return s
 
 
@@ -90,6 +88,16 @@ def test_a_tile_that_no_load_fills_has_no_slots() -> None:
     after = rewritten(pipeline, before, loop(before, "k"))
     assert "tile = shared.empty((2, 8), np.float64)\n    twice = np.empty(8" in module_text(after)
     assert_proved(before, after)
+
+
+def test_copies_of_inner_tiles_have_names_of_their_own() -> None:
+    lines = "row = local.empty(1, np.float64)", "row[0] = tile[7 - i]", "y[i] += row[0]"
+    use = "\n            ".join(lines)
+    before = program(steps_text(use=use))
+    after = rewritten(pipeline, before, loop(before, "k"))
+    assert "row_1 = local.empty(1, np.float64)" in module_text(after)
+    assert_proved(before, after)
+    assert_same_results(before, after, arrays, (0, 1, 4))
 
 
 def test_one_barrier_for_each_step_of_a_product(golden: Golden) -> None:

@@ -180,6 +180,15 @@ RECIPES = (
         2,
     ),
     Recipe(
+        "matmul_pipelined",
+        matmul,
+        lambda s: recipes.tiled_matmul(s, tile=(32, 16), depth=8, cells=(4, 2), stages=3),
+        lambda s: recipes.tiled_matmul(s, tile=(4, 6), depth=3, cells=(2, 3), stages=2),
+        matrices,
+        MATRICES,
+        2,
+    ),
+    Recipe(
         "matmul_packed",
         matmul,
         lambda s: recipes.packed_matmul(s),

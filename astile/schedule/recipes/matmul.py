@@ -21,6 +21,7 @@ def tiled_matmul(
     tile: Sequence[int] = (16, 16),
     depth: int = 16,
     cells: Sequence[int] = (1, 1),
+    stages: int = 1,
 ) -> None:
     """A matrix product with a tile of the result for each thread block.
 
@@ -36,6 +37,7 @@ def tiled_matmul(
         tile: rows and columns of a tile of the result.
         depth: how much of the sum is staged at a time.
         cells: rows and columns of the result for each thread.
+        stages: how many steps are under way at a time: with 2 or more, tiles are filled ahead.
 
     Raises:
         ScheduleError: when the program is none of this form.
@@ -69,6 +71,8 @@ def tiled_matmul(
             s.bind(loop, THREADS[loop.var == j_1.var])
     for array, copy in staged:
         cooperate(s, copy, threads, array)
+    if stages > 1:
+        s.pipeline(k_0, stages)
 
 
 def packed_matmul(
