@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from astile.kernel import Kernel
 from tests.cases import corpus, troubles
 from tests.cases.forms import Subject
 from tests.cases.runs import TARGETS, Run, bare, corpus_subject
@@ -59,3 +60,21 @@ def test_troubles_as_stated(name: str, target: str) -> None:
         assert TOO_CAREFUL[name] in run.message
         return
     assert troubles.is_as_stated(run), run
+
+
+def test_the_tile_of_t10_inside_of_which_the_threads_run() -> None:
+    module = corpus.load("t10_missing_second_barrier", "troubles")
+    schedule = troubles.subject_of(module).schedule()
+    block, thread = schedule.split("i", [None, 8])
+    outer, _ = schedule.split("k", [None, 4])
+    schedule.reorder(outer, thread)
+    schedule.cache_read("a", "shared", at=outer)
+    schedule.bind(block, "blockIdx.x")
+    for each in schedule.loops():
+        if each.var == "i_1":
+            schedule.bind(each, "threadIdx.x")
+    a, w, out = module.make_args()
+    Kernel.of_schedule(schedule, "emulate")(a, w, out)
+    assert (out == w @ a).all()
+    tile_loop = schedule.source("cuda").partition("for k_0 in")[2].partition("out[")[0]
+    assert tile_loop.count("syncthreads()") >= 2  # before the tile is read, and before the next
