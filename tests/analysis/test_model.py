@@ -51,6 +51,15 @@ def f(A, B, n):
     assert cells(model(text), 0) == [("r0", "B"), ("r1", "B"), ("w0", "A")]
 
 
+def test_a_call_that_may_change_an_array_leaves_no_cell_of_it_certain():
+    text = "def f(A):\n    if A[1] > 0:\n        {}A[0] = 1\n    else:\n        A[0] = 2\n"
+    sure = model(text.format("")).statements[0]
+    assert [each.slot for each in sure.reads] == ["r0"]
+    changed = model(text.format("print(A)\n        ")).statements[0]
+    assert {each.array for each in changed.reads if each.slot[0] == "o"} == {"A"}
+    assert not all(each.is_exact for each in changed.writes)
+
+
 def test_scalars_of_one_compound_statement_are_its_own():
     own = """
 def f(A, n):
