@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
@@ -97,7 +98,7 @@ def tile(
 
 
 def _tile_sizes(tiles: Mapping[str, int] | None, loops: Mapping[str, int]) -> dict[str, int] | None:
-    if tiles is None and not loops:
+    if not tiles and not loops:
         return None
     twice = sorted(set(tiles or ()) & set(loops))
     if twice:
@@ -107,7 +108,9 @@ def _tile_sizes(tiles: Mapping[str, int] | None, loops: Mapping[str, int]) -> di
         )
     sizes = {**(tiles or {}), **loops}
     for name, size in sizes.items():
-        if isinstance(size, int) and not isinstance(size, bool) and size >= 1:
+        is_number = hasattr(size, "__index__") and not isinstance(size, bool)
+        if is_number and operator.index(size) >= 1:  # an integer of Python or NumPy
+            sizes[name] = operator.index(size)
             continue
         near = None if isinstance(size, int) else did_you_mean(name, _OPTIONS)
         raise ScheduleError(

@@ -405,6 +405,15 @@ def test_device_arrays_choose_cuda_and_say_what_is_missing():
         shift_kernel(OnDevice(4096), OnDevice(8192))
 
 
+def test_tile_sizes_may_be_integers_of_numpy():
+    def double(x):
+        for i in range(len(x)):
+            x[i] *= 2
+
+    assert "range(4)" in tile(i=np.int64(4))(double).source()
+    assert tile(tiles={})(double).source() == tile(double).source()
+
+
 # --- refuses ------------------------------------------------------------------------------------
 
 

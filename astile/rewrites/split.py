@@ -20,6 +20,8 @@ from astile.ir.query import Header
 from astile.rewrites.result import Editor, Rewritten, check_replaceable, named, range_call
 
 TAILS = ("guard", "cut", "perfect")
+#: Larger tiles would leave the 64 bits that targets compute indices in.
+_LARGEST = (1 << 31) - 1
 
 
 def split(
@@ -150,6 +152,11 @@ def _check(
                 code="schedule.bad-factor",
                 hints=["write `factors=[None, 16]`"],
             )
+    if prod(_given(factors)) > _LARGEST:
+        raise ScheduleError(
+            f"the factors make {prod(_given(factors))} iterations, and at most {_LARGEST} can be",
+            code="schedule.bad-factor",
+        )
     if tail == "cut" and factors[0] is not None:
         raise ScheduleError(
             'tail="cut" needs None as the first factor',

@@ -135,6 +135,7 @@ def f(y, i_0):
         ({"factors": [None, 0]}, "schedule.bad-factor", "0 is no positive integer"),
         ({"factors": [None, -4]}, "schedule.bad-factor", "-4 is no positive integer"),
         ({"factors": [None, 2.5]}, "schedule.bad-factor", "2.5 is no positive integer"),
+        ({"factors": [None, 1 << 31]}, "schedule.bad-factor", "at most 2147483647"),
         ({"factors": [None, True]}, "schedule.bad-factor", "True is no positive integer"),
         ({"factors": [None, "16"]}, "schedule.bad-factor", "'16' is no positive integer"),
         ({"factors": [4, 16]}, "schedule.bad-factor", "the factors make 64 iterations"),
