@@ -75,6 +75,10 @@ def _rows(function: ast.FunctionDef) -> Iterator[tuple[str, str, int]]:
                 copied = _copied(call)
                 if copied is not None:
                     yield name, copied, 0
+            case ast.For(target=ast.Name(id=name), iter=ast.Subscript() as part):
+                base, indices = query.base_name(part), query.indices(part)
+                if base is not None and not any(map(_adds_axes, indices)):
+                    yield name, base, 1 + sum(not isinstance(e, ast.Slice) for e in indices)
             case ast.For(target=target, iter=iterable):
                 for name, array in elements(target, iterable):
                     yield name, array, 1

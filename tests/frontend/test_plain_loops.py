@@ -98,6 +98,11 @@ ELEMENTS = {
         "for x, y in zip(A[:-1], A[1:]):\n    B[0] += x * y",
         "for i in range(A.shape[0] - 1):\n    x = A[i]\n    y = A[i + 1]\n    B[0] += x * y",
     ),
+    "elements of rows": (
+        "for row in A:\n    for x in row:\n        B[0] += x",
+        "for i in range(A.shape[0]):\n    for j in range(A.shape[1]):\n        x = A[i, j]\n"
+        "        B[0] += x",
+    ),
     "length with a name": (
         "m = len(A)\nfor x in A:\n    B[0] += x",
         "m = len(A)\nfor i in range(m):\n    x = A[i]\n    B[0] += x",
