@@ -51,6 +51,12 @@ def _assigned(function: ast.FunctionDef) -> dict[str, list[ast.expr | None]]:
                 for each in elements:
                     assert isinstance(each, ast.Name)
                     found.setdefault(each.id, []).append(nodes.const(0))
+            case ast.Assign(targets=[ast.Tuple(elts=elements)], value=ast.Tuple(elts=values)) if (
+                len(elements) == len(values)
+            ):
+                for each, value in zip(elements, values, strict=True):
+                    if isinstance(each, ast.Name):
+                        found.setdefault(each.id, []).append(value)
             case ast.For() if (header := query.header(node)) is not None:
                 found.setdefault(header.variable, []).append(nodes.const(0))
     stores: dict[str, int] = {}

@@ -300,9 +300,11 @@ class _Former:
         ]
         match bound:
             case [ast.Assign(targets=[ast.Name()], value=ast.Subscript() as value)]:
-                return len(stores) == 1 and query.is_shape_of(value)
+                return len(stores) == 1 and _is_length(value)
             case [ast.Assign(targets=[ast.Tuple()], value=ast.Attribute(attr="shape"))]:
                 return len(stores) == 1
+            case [ast.Assign(targets=[ast.Tuple()], value=ast.Tuple(elts=values))]:
+                return len(stores) == 1 and all(map(_is_length, values))
         return False
 
     # --- short loops ----------------------------------------------------------------------------
@@ -320,6 +322,14 @@ class _Former:
             for value in range(trips)
             for each in loop.body
         ]
+
+
+def _is_length(expression: ast.expr) -> bool:
+    """Whether this is ``A.shape[k]``."""
+    match expression:
+        case ast.Subscript(value=ast.Attribute(attr="shape")):
+            return True
+    return False
 
 
 def _times(form: Affine, factor: ast.expr) -> Affine:

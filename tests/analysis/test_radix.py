@@ -337,6 +337,21 @@ def flat(x, out):  # type: ignore[no-untyped-def]
         out[i, f % w] = x[i, f % w] * 2
 
 
+def lengths(x, out):  # type: ignore[no-untyped-def]
+    h, w = out.shape[0], out.shape[1]
+    for i in range(h):
+        for j in range(w - 1):
+            out[i, j] = x[i, j] * 2
+
+
+def test_extents_that_are_bound_side_by_side() -> None:
+    s = Schedule(lengths)
+    s.fuse("i", "j")
+    s = Schedule(lengths)
+    s.split("i", [2, None])
+    s.split("j", [3, None, 2])
+
+
 def test_fused_loops_of_symbolic_extents_are_split_and_bound() -> None:
     s = Schedule(add)
     (fused,) = s.fuse("i", "j")
