@@ -136,3 +136,14 @@ def test_a_value_with_an_annotation_is_assigned():
     assert isinstance(first.node, ast.AnnAssign)
     assert isinstance(second.node, ast.Assign)
     assert len(leaves(program_from("def f(A):\n    s: float\n    A[0] = 1\n"))) == 1
+
+
+def test_an_array_like_another_has_as_many_axes():
+    text = """
+def f(a, c):
+    b = np.zeros_like(a)
+    d = np.ones_like(c)
+    b[0, 0] = 1
+    c[0] = 2
+"""
+    assert names_of(program_from(text)).ranks == {"a": 2, "b": 2, "c": 1, "d": 1}
