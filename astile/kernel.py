@@ -199,8 +199,8 @@ class Kernel(Generic[P, R_co]):
             ArgumentError: as `explain`.
         """
         chosen = self._forms.schedule(self._default_target())
-        made = self.__signature__.parameters
-        shown = paging.sample(self._original, made)
+        parameters = self.__signature__.parameters
+        shown = paging.sample(self._original, chosen.program, parameters)
         counted = self.explain(*sizes, **named) if sizes or named else self.explain(**shown)
         content = paging.Content(self.__name__, self._original, chosen.steps, counted, shown)
         Path(path).write_text(paging.page(content), encoding="utf-8")

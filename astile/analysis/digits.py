@@ -41,6 +41,8 @@ def _plain_names(expression: ast.expr) -> set[str] | None:
             pass
         case ast.Subscript(value=ast.Attribute(value=ast.Name(id=array), attr="shape")):
             return {array}
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=array)], keywords=[]):
+            return {array}
         case _:
             return None
     found = [_plain_names(each) for each in parts]

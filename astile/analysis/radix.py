@@ -276,8 +276,8 @@ class _Former:
                 return value >= 0
             case ast.Name(id=name):
                 return self._is_extent(name)
-            case ast.Subscript(value=ast.Attribute(attr="shape")):
-                return True
+            case ast.Subscript() | ast.Call(func=ast.Name(id="len")):
+                return _is_length(expression)
             case ast.Call(func=ast.Name(id="max"), args=arguments):
                 return any(self._is_size(each) for each in arguments)
             case ast.BinOp(left=left, op=ast.Add() | ast.Mult(), right=right):
@@ -299,7 +299,7 @@ class _Former:
             if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
         ]
         match bound:
-            case [ast.Assign(targets=[ast.Name()], value=ast.Subscript() as value)]:
+            case [ast.Assign(targets=[ast.Name()], value=value)]:
                 return len(stores) == 1 and _is_length(value)
             case [ast.Assign(targets=[ast.Tuple()], value=ast.Attribute(attr="shape"))]:
                 return len(stores) == 1
@@ -325,9 +325,11 @@ class _Former:
 
 
 def _is_length(expression: ast.expr) -> bool:
-    """Whether this is ``A.shape[k]``."""
+    """Whether this is ``A.shape[k]`` or ``len(A)``."""
     match expression:
         case ast.Subscript(value=ast.Attribute(attr="shape")):
+            return True
+        case ast.Call(func=ast.Name(id="len")):
             return True
     return False
 

@@ -45,19 +45,22 @@ class Content:
     arguments: Mapping[str, object]
 
 
-def sample(program: Program, parameters: Mapping[str, inspect.Parameter]) -> dict[str, object]:
-    """Small arguments, for a run that is shown.
+def sample(
+    original: Program, scheduled: Program, parameters: Mapping[str, inspect.Parameter]
+) -> dict[str, object]:
+    """Arguments so small that runs of both programs can be shown, where there are such.
 
     Args:
-        program: the function as it was written.
-        parameters: its parameters.
+        original: the function as it was written.
+        scheduled: the program after the last step.
+        parameters: of both.
 
     Raises:
         ArgumentError: for a parameter that is no array and no integer.
     """
     for extent in _EXTENTS:
-        found = sample_arguments(program, parameters, Wanted(extent=extent))
-        if _watched(program, found) is not None:
+        found = sample_arguments(original, parameters, Wanted(extent=extent))
+        if all(_watched(each, found) is not None for each in (original, scheduled)):
             break
     return found
 

@@ -378,6 +378,17 @@ def test_a_growing_factor_in_the_middle() -> None:
     s.reorder(middle, outer)
 
 
+def scaled(x):  # type: ignore[no-untyped-def]
+    for i in range(len(x)):
+        x[i] = 2 * x[i]
+
+
+def test_the_length_of_an_array_is_a_size() -> None:
+    s = Schedule(scaled)
+    outer, _ = s.split("i", [8, None])
+    s.parallel(outer)
+
+
 def carried(x):  # type: ignore[no-untyped-def]
     for i in range(x.shape[0]):
         for j in range(1, x.shape[1]):
