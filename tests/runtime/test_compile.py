@@ -89,6 +89,7 @@ def test_cuda_that_cannot_be_imported_is_not_here(error):
         "target 'cuda' cannot run here [lowering-missing]\n"
         "  note: libcudart.so was not found\n"
         "  help: pip install 'astile[cuda]'\n"
+        "  help: pip install 'astile[cuda12]', for CUDA 12\n"
         "  help: use target='emulate' to run the same text without a GPU"
     ]
 
