@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from abc import abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
@@ -26,13 +27,13 @@ class Expressions(Operators):
         super().__init__(program, kinds, writer)
         self._kept: list[ast.expr] = []  # so that no other node gets the identity of one of them
 
+    @abstractmethod
     def helper_call(self, plain: ast.Call, made: ast.Call) -> ast.expr | None:
         """A call of a helper function; None for other calls."""
-        raise NotImplementedError
 
+    @abstractmethod
     def only_cell(self, made: ast.Subscript) -> ast.expr:
         """``A[()]``, the number in an array without axes."""
-        raise NotImplementedError
 
     def fixed(self, value: ast.expr) -> ast.expr:
         """An expression whose type in numba is its type in the plain program."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -29,7 +30,7 @@ def inside(writer: IndexWriter, loop: ast.For) -> IndexWriter:
     return replace(inner, guards=(*inner.guards, found.last - found.first))
 
 
-class Operators:
+class Operators(ABC):
     """Rewrites operators of one program.
 
     Args:
@@ -48,33 +49,33 @@ class Operators:
 
     # --- what the program's side of it decides ----------------------------------------------------
 
+    @abstractmethod
     def quotient(self, made: ast.BinOp) -> ast.expr:
         """A division of numbers of Python whose divisor may be 0."""
-        raise NotImplementedError
 
+    @abstractmethod
     def refuse(self, message: str, value: ast.AST, hint: str) -> None:
         """Say that numba has no arithmetic that gives the plain value."""
-        raise NotImplementedError
 
+    @abstractmethod
     def integer_quotient(self, divisor: ast.expr, made: ast.expr, kind: str) -> ast.expr:
         """A whole division of integers of NumPy, which is 0 where the divisor is 0."""
-        raise NotImplementedError
 
+    @abstractmethod
     def complex_quotient(self, made: ast.BinOp) -> ast.expr:
         """A division of complex numbers of NumPy, which never raises."""
-        raise NotImplementedError
 
+    @abstractmethod
     def check_half(self, kind: Kind, value: ast.expr) -> None:
         """Refuse float16 where the target does not have it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def taken(self) -> set[str]:
         """Names that were added so far."""
-        raise NotImplementedError
 
+    @abstractmethod
     def fixed(self, value: ast.expr) -> ast.expr:
         """An expression whose type in numba is its type in the plain program."""
-        raise NotImplementedError
 
     # --- casts ----------------------------------------------------------------------------------
 
