@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from html import escape
-
-from pygments import highlight
-from pygments.formatters import HtmlFormatter
-from pygments.lexers import get_lexer_by_name
+from importlib import import_module
 
 #: MIME type -> text, as notebooks ask for it.
 Bundle = dict[str, str]
-
-_FORMATTER = HtmlFormatter(noclasses=True, nobackground=True)
 
 
 def bundle(head: str, text: str, language: str = "python") -> Bundle:
@@ -22,7 +17,12 @@ def bundle(head: str, text: str, language: str = "python") -> Bundle:
         text: to be shown below.
         language: a name that Pygments knows; ``"text"`` for a table.
     """
-    shown = highlight(text, get_lexer_by_name(language), _FORMATTER)
+    # loaded here, since only notebooks ask for this
+    pygments, formatters, lexers = map(
+        import_module, ("pygments", "pygments.formatters", "pygments.lexers")
+    )
+    formatter = formatters.HtmlFormatter(noclasses=True, nobackground=True)
+    shown = pygments.highlight(text, lexers.get_lexer_by_name(language), formatter)
     return {
         "text/plain": f"{head}\n\n{text}".rstrip("\n"),
         "text/html": f"<p><code>{escape(head)}</code></p>{shown}",

@@ -10,13 +10,13 @@ from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast, get_args
 
 from astile import check as checking
 from astile import explain as explaining
+from astile import page
 from astile.diagnostics import did_you_mean
 from astile.display import Bundle, bundle
 from astile.errors import ArgumentError, LoweringError, ScheduleError
 from astile.forms import Forms, Scheduling
 from astile.frontend import build
 from astile.ir.module import module_text
-from astile.page import page as paging
 from astile.report import Report
 from astile.runtime import arguments, arrays, launch, load
 from astile.runtime import compile as compiling
@@ -200,10 +200,11 @@ class Kernel(Generic[P, R_co]):
         """
         chosen = self._forms.schedule(self._default_target())
         parameters = self.__signature__.parameters
-        shown = paging.sample(self._original, chosen.program, parameters)
-        counted = self.explain(*sizes, **named) if sizes or named else self.explain(**shown)
-        content = paging.Content(self.__name__, self._original, chosen.steps, counted, shown)
-        Path(path).write_text(paging.page(content), encoding="utf-8")
+        shown = page.sample(self._original, chosen.program, parameters)
+        given = sizes or named
+        counted = self.explain(*sizes, **named) if given else self.explain(**shown.arguments)
+        content = page.Content(self.__name__, self._original, chosen.steps, counted, shown.runs)
+        Path(path).write_text(page.html(content), encoding="utf-8")
 
     # --- running --------------------------------------------------------------------------------
 

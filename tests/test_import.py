@@ -34,6 +34,13 @@ def test_import_loads_nothing_heavy():
     assert loaded.isdisjoint(HEAVY)
 
 
+def test_the_decorator_loads_nothing_that_only_pages_need():
+    script = "import json, sys; from astile import tile; print(json.dumps(sorted(sys.modules)))"
+    loaded = {each.partition(".")[0] for each in in_fresh_python(script)}
+    assert "numpy" in loaded
+    assert loaded.isdisjoint(("numba", "rich", "jinja2", "pygments"))
+
+
 def test_import_is_fast():
     script = (
         "import time; start = time.perf_counter(); import astile; "

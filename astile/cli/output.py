@@ -9,8 +9,9 @@ from typing import Any
 import click
 from rich.console import Console
 from rich.syntax import Syntax
+from rich.table import Table
 
-from astile.tables import table, table_text
+from astile.tables import table_text
 
 
 def print_source(text: str, language: str = "python") -> None:
@@ -36,7 +37,10 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """
     console = Console()
     if console.is_terminal:
-        console.print(table(headings, rows))
+        table = Table(*headings, box=None, header_style="bold", pad_edge=False)
+        for row in rows:
+            table.add_row(*row)
+        console.print(table)
     else:
         click.echo(table_text(headings, rows))
 

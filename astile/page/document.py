@@ -27,6 +27,20 @@ _EXTENTS = (24, 12, 6, 3)
 
 
 @dataclass(frozen=True)
+class Sample:
+    """A small call of a kernel.
+
+    Args:
+        arguments: parameter -> argument.
+        runs: of the function as it was written, and of the scheduled program; None where there is
+            no call so small that both can be looked at.
+    """
+
+    arguments: Mapping[str, object]
+    runs: tuple[Watch, Watch] | None
+
+
+@dataclass(frozen=True)
 class Content:
     """What a page is about.
 
@@ -35,19 +49,19 @@ class Content:
         original: the function as it was written.
         steps: of its schedule.
         report: what `explain` counts, for sizes that the user gave.
-        arguments: parameter -> argument, for a small run that is shown.
+        runs: that are shown, as in `Sample`.
     """
 
     name: str
     original: Program
     steps: tuple[Step, ...]
     report: Report
-    arguments: Mapping[str, object]
+    runs: tuple[Watch, Watch] | None
 
 
 def sample(
     original: Program, scheduled: Program, parameters: Mapping[str, inspect.Parameter]
-) -> dict[str, object]:
+) -> Sample:
     """Arguments so small that runs of both programs can be shown, where there are such.
 
     Args:
@@ -59,10 +73,12 @@ def sample(
         ArgumentError: for a parameter that is no array and no integer.
     """
     for extent in _EXTENTS:
-        found = sample_arguments(original, parameters, Wanted(extent=extent))
-        if all(_watched(each, found) is not None for each in (original, scheduled)):
-            break
-    return found
+        arguments = sample_arguments(original, parameters, Wanted(extent=extent))
+        first = _watched(original, arguments)
+        second = None if first is None else _watched(scheduled, arguments)
+        if first is not None and second is not None:
+            return Sample(arguments, (first, second))
+    return Sample(arguments, None)
 
 
 def _watched(program: Program, arguments: Mapping[str, object]) -> Watch | None:
@@ -75,7 +91,7 @@ def _watched(program: Program, arguments: Mapping[str, object]) -> Watch | None:
     return found if small else None
 
 
-def page(content: Content) -> str:
+def html(content: Content) -> str:
     """The text of the HTML file.
 
     Args:
@@ -110,12 +126,13 @@ def _step(step: Step) -> dict[str, Any]:
 
 def _animation(content: Content, scheduled: Program) -> str | None:
     """The two runs as JSON; None where they are too long to be looked at."""
-    runs = []
-    for title, program in (("before", content.original), ("after", scheduled)):
-        found = _watched(program, content.arguments)
-        if found is None:
-            return None
-        runs.append(_run(title, program, found))
+    if content.runs is None:
+        return None
+    programs = (content.original, scheduled)
+    runs = [
+        _run(title, program, found)
+        for title, program, found in zip(("before", "after"), programs, content.runs, strict=True)
+    ]
     return json.dumps(runs, separators=(",", ":")).replace("</", "<\\/")
 
 
