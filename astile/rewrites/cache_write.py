@@ -54,10 +54,7 @@ def cache_write(program: Program, array: str, scope: str, at: int) -> Rewritten:
     staging.check_scope(scope)
     node = edit.loop(at)
     edit.header(node)
-    staging.check_only_cells(edit, array, node.body)
-    accesses = accesses_inside(node.body, array)
-    writes = _writes(edit, array, node, accesses)
-    staging.check_signs(edit, array, node, accesses)
+    accesses, writes = _checked(edit, array, node)
     tile = staging.tile_of(edit, array, scope, node, accesses)
     moved = copies.window(tile, node, writes, scope)
     out = copies.copy_nest(edit, moved, guards.around(edit, node, moved, writes), out=True)
@@ -75,6 +72,15 @@ def cache_write(program: Program, array: str, scope: str, at: int) -> Rewritten:
     node.body.insert(first + 1, fill.nest)
     fill.drop_edges(edit)
     return edit.finish([*fill.loops, *out.loops])
+
+
+def _checked(edit: Editor, array: str, node: ast.For) -> tuple[list[Access], list[Access]]:
+    """The accesses of an array inside a loop, and the writes among them, if it can be staged."""
+    staging.check_only_cells(edit, array, node.body)
+    accesses = accesses_inside(node.body, array)
+    writes = _writes(edit, array, node, accesses)
+    staging.check_signs(edit, array, node, accesses)
+    return accesses, writes
 
 
 def _first(body: Sequence[ast.stmt], accesses: Sequence[Access]) -> int:

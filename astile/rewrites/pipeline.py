@@ -79,11 +79,30 @@ def pipeline(program: Program, loop: int, stages: int = 2) -> Rewritten:
     check_replaceable(edit, node, header)
     loads = _loads(edit, node)
     rest = _allocate(edit, node, loads, ahead + 1)
+    return _three_loops(edit, node, (loads, rest), count, ahead)
+
+
+def _three_loops(
+    edit: Editor,
+    node: ast.For,
+    parts: tuple[list[ast.stmt], list[ast.stmt]],
+    count: Affine,
+    ahead: int,
+) -> Rewritten:
+    """Prologue, steady state and epilogue in place of a loop.
+
+    Args:
+        edit: the program.
+        node: the loop.
+        parts: the statements of its body that fill tiles, and the others.
+        count: how many iterations it has.
+        ahead: how many iterations before their use tiles are filled.
+    """
+    (loads, rest), header = parts, edit.counted(node)
     step = query.integer(header.step)
     assert step
-    later = affine.variable(header.variable) + ahead * step
-    in_time = [nodes.substitute(each, {header.variable: later.expression()}) for each in loads]
     last = nodes.clone_body(rest)
+    in_time = _in_time(header, loads, ahead * step)
     for body in (in_time, last):
         edit.renumber(body)
         _own_arrays(edit, body)
@@ -94,10 +113,17 @@ def pipeline(program: Program, loop: int, stages: int = 2) -> Rewritten:
     stop = affine.of(header.stop) - ahead * step
     node.iter = range_call(header.start, stop.expression(), header.step)
     node.body = [*in_time, *rest]
-    edit.replace(node, [prologue, node, epilogue])
-    for part, text in ((prologue, "prologue"), (node, "steady state"), (epilogue, "epilogue")):
+    three = [prologue, node, epilogue]
+    edit.replace(node, three)
+    for part, text in zip(three, ("prologue", "steady state", "epilogue"), strict=True):
         nodes.add_comment(part, f"{text} of the loop over {header.variable}")
-    return edit.finish([prologue, node, epilogue])
+    return edit.finish(three)
+
+
+def _in_time(header: Header, loads: Sequence[ast.stmt], ahead: int) -> list[ast.stmt]:
+    """Statements that fill tiles as a later iteration finds them."""
+    later = (affine.variable(header.variable) + ahead).expression()
+    return [nodes.substitute(each, {header.variable: later}) for each in loads]
 
 
 def _check_stages(edit: Editor, node: ast.For, ahead: int, count: Affine) -> None:

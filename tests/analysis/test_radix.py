@@ -387,6 +387,7 @@ def test_the_length_of_an_array_is_a_size() -> None:
     s = Schedule(scaled)
     outer, _ = s.split("i", [8, None])
     s.parallel(outer)
+    assert [each.proof.kind for each in s.steps if each.proof] == ["equal", "equal"]
 
 
 def carried(x):  # type: ignore[no-untyped-def]
