@@ -1,0 +1,1 @@
+"""Measurements of astile beside other libraries; not part of the package."""

@@ -1,0 +1,63 @@
+"""One line of a benchmark: plain loops, a schedule for them, arguments, and what is right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from astile import Schedule
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A program to measure.
+
+    Args:
+        name: as it is printed.
+        function: plain loops; it stores its result in one of its arguments.
+        schedule: applies public primitives; None lets bare `@tile` choose.
+        inputs: makes the arguments of a call, the result among them.
+        reference: from the arguments in float64, before the call, to what the result has to be.
+        on_cores: variables of the loops that run on several cores under plain numba; of nested
+            ones the outermost.
+        flops: floating-point operations that the result needs.
+        bytes: what must be read from and written to memory at least, each array once.
+        result: position of the argument that holds the result.
+        tolerance: largest difference from the reference, relative to its largest cell.
+    """
+
+    name: str
+    function: Callable[..., None]
+    schedule: Callable[[Schedule], None] | None
+    inputs: Callable[[], tuple[Any, ...]]
+    reference: Callable[..., Array]
+    on_cores: tuple[str, ...] = ("i",)
+    flops: float = 0.0
+    bytes: float = 0.0
+    result: int = -1
+    tolerance: float = 1e-4
+
+
+def normal(*shape: int, seed: int = 7) -> Array:
+    """Normally distributed float32, the same in each process.
+
+    Args:
+        *shape: cells per axis.
+        seed: of the generator.
+    """
+    return np.random.default_rng(seed).standard_normal(shape, dtype=np.float32)
+
+
+def blank(*shape: int) -> Array:
+    """Float32 zeros whose pages are there already.
+
+    Args:
+        *shape: cells per axis.
+    """
+    return np.full(shape, 0.0, np.float32)

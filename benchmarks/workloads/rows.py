@@ -1,0 +1,82 @@
+"""Programs that reduce each row and then go over it again."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from astile import Schedule
+from benchmarks.workload import Array, Workload, blank, normal
+
+_SIZE = 4096
+
+
+def softmax(x: Array, out: Array) -> None:
+    N, M = x.shape
+    for i in range(N):
+        largest = np.float32(-np.inf)
+        for j in range(M):
+            largest = max(largest, x[i, j])
+        total = np.float32(0)
+        for j in range(M):
+            power = np.exp(x[i, j] - largest)
+            out[i, j] = power
+            total += power
+        scale = np.float32(1) / total
+        for j in range(M):
+            out[i, j] = out[i, j] * scale
+
+
+def _softmax_reference(x: Array, out: Array) -> Array:
+    powers = np.exp(x - x.max(axis=1, keepdims=True))
+    quotients: Array = powers / powers.sum(axis=1, keepdims=True)
+    return quotients
+
+
+def layernorm(x: Array, gain: Array, bias: Array, out: Array) -> None:
+    N, M = x.shape
+    for i in range(N):
+        total = np.float32(0)
+        for j in range(M):
+            total += x[i, j]
+        mean = total / np.float32(M)
+        squares = np.float32(0)
+        for j in range(M):
+            squares += (x[i, j] - mean) * (x[i, j] - mean)
+        scale = np.float32(1) / np.sqrt(squares / np.float32(M) + np.float32(1e-5))
+        for j in range(M):
+            out[i, j] = (x[i, j] - mean) * scale * gain[j] + bias[j]
+
+
+def _layernorm_reference(x: Array, gain: Array, bias: Array, out: Array) -> Array:
+    centred = x - x.mean(axis=1, keepdims=True)
+    scaled: Array = centred / np.sqrt(x.var(axis=1, keepdims=True) + 1e-5)
+    return scaled * gain + bias
+
+
+def _rows_on_cores(s: Schedule) -> None:
+    s.parallel("i")
+
+
+WORKLOADS = (
+    Workload(
+        "softmax",
+        softmax,
+        _rows_on_cores,
+        lambda: (normal(_SIZE, _SIZE), blank(_SIZE, _SIZE)),
+        _softmax_reference,
+        bytes=8.0 * _SIZE**2,
+    ),
+    Workload(
+        "layernorm",
+        layernorm,
+        _rows_on_cores,
+        lambda: (
+            normal(_SIZE, _SIZE),
+            normal(_SIZE, seed=8),
+            normal(_SIZE, seed=9),
+            blank(_SIZE, _SIZE),
+        ),
+        _layernorm_reference,
+        bytes=8.0 * _SIZE**2,
+    ),
+)
