@@ -1,0 +1,1 @@
+"""Functions that generated text calls, and what they mean in plain Python."""

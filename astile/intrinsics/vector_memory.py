@@ -1,0 +1,289 @@
+"""Loads and stores of vectors and of single cells, without checks of the index."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types  # noqa: TID251
+from numba.core import cgutils  # noqa: TID251
+from numba.core.errors import TypingError  # noqa: TID251
+from numba.core.typing import signature  # noqa: TID251
+from numba.extending import intrinsic  # noqa: TID251
+
+from astile.intrinsics.vector_types import (
+    I32,
+    I64,
+    Vector,
+    index_type,
+    lane_pointers,
+    llvm_type,
+    pointer,
+    suffix,
+)
+
+
+def _lanes(value: Any) -> int:
+    if not isinstance(value, types.IntegerLiteral):
+        raise TypingError("the number of lanes, and an axis, have to be literal")
+    return int(value.literal_value)
+
+
+def _element(array: Any) -> Any:
+    if not isinstance(array, types.Array):
+        raise TypingError(f"{array} is no array")
+    return array.dtype
+
+
+def _last(array: Any) -> int:
+    return int(array.ndim) - 1
+
+
+def _bytes_of(vector: Vector) -> int:
+    """Alignment of one lane, which every array of numba's has."""
+    return 1 if vector.is_mask else int(vector.dtype.bitwidth) // 8
+
+
+def _wide(builder: Any, at: Any, vector: Vector) -> Any:
+    """An address as one of a whole vector; truth values are bytes in memory."""
+    made = ir.VectorType(ir.IntType(8), vector.lanes) if vector.is_mask else llvm_type(vector)
+    return builder.bitcast(at, made.as_pointer())
+
+
+def _read(builder: Any, at: Any, vector: Vector) -> Any:
+    found = builder.load(_wide(builder, at, vector), align=_bytes_of(vector))
+    return builder.icmp_unsigned("!=", found, found.type(None)) if vector.is_mask else found
+
+
+def _for_memory(builder: Any, value: Any, vector: Vector) -> Any:
+    if not vector.is_mask:
+        return value
+    return builder.zext(value, ir.VectorType(ir.IntType(8), vector.lanes))
+
+
+def _lane_value(context: Any, builder: Any, vector: Vector, at: Any) -> Any:
+    return context.unpack_value(builder, vector.dtype, at)
+
+
+def _gathered(context: Any, builder: Any, vector: Vector, places: list[Any]) -> Any:
+    made = ir.Constant(llvm_type(vector), ir.Undefined)
+    for lane, at in enumerate(places):
+        value = _lane_value(context, builder, vector, at)
+        made = builder.insert_element(made, value, I32(lane))
+    return made
+
+
+def _scattered(context: Any, builder: Any, vector: Vector, places: list[Any], value: Any) -> None:
+    for lane, at in enumerate(places):
+        part = builder.extract_element(value, I32(lane))
+        context.pack_value(builder, vector.dtype, part, at)
+
+
+def _is_straight(array: Any) -> bool:
+    return bool(array.layout == "C")
+
+
+# --- vectors ------------------------------------------------------------------------------------
+
+
+def _load(typing: Any, array: Any, index: Any, lanes: Any) -> Any:
+    vector = Vector(_element(array), _lanes(lanes))
+    wanted = index_type(array, index)
+
+    def generate(context: Any, builder: Any, call: Any, values: Any) -> Any:
+        at = pointer(context, builder, array, values[0], wanted, values[1])
+        if _is_straight(array):
+            return _read(builder, at, vector)
+        ends = (array, values[0], at, _last(array), vector.lanes)
+        return _gathered(context, builder, vector, lane_pointers(context, builder, *ends))
+
+    return signature(vector, array, wanted, lanes), generate
+
+
+def _load_along(typing: Any, array: Any, index: Any, axis: Any, lanes: Any) -> Any:
+    vector = Vector(_element(array), _lanes(lanes))
+    wanted = index_type(array, index)
+
+    def generate(context: Any, builder: Any, call: Any, values: Any) -> Any:
+        at = pointer(context, builder, array, values[0], wanted, values[1])
+        ends = (array, values[0], at, _lanes(axis), vector.lanes)
+        return _gathered(context, builder, vector, lane_pointers(context, builder, *ends))
+
+    return signature(vector, array, wanted, axis, lanes), generate
+
+
+def _load_where(typing: Any, mask: Any, array: Any, index: Any) -> Any:
+    _require_mask(mask)
+    vector = Vector(_element(array), mask.lanes)
+    wanted = index_type(array, index)
+
+    def generate(context: Any, builder: Any, call: Any, values: Any) -> Any:
+        at = pointer(context, builder, array, values[1], wanted, values[2])
+        if _is_straight(array) and not vector.is_mask:
+            kind = llvm_type(vector)
+            place = _wide(builder, at, vector)
+            arguments = [place, I32(_bytes_of(vector)), values[0], ir.Constant(kind, None)]
+            form = ir.FunctionType(kind, [each.type for each in arguments])
+            name = f"llvm.masked.load.{suffix(vector)}.p0"
+            known = cgutils.get_or_insert_function(builder.module, form, name)
+            return builder.call(known, arguments)
+        ends = (array, values[1], at, _last(array), vector.lanes)
+        places = lane_pointers(context, builder, *ends)
+        return _gathered_where(context, builder, vector, places, values[0])
+
+    return signature(vector, mask, array, wanted), generate
+
+
+def _gathered_where(
+    context: Any, builder: Any, vector: Vector, places: list[Any], mask: Any
+) -> Any:
+    kind = llvm_type(vector)
+    made = cgutils.alloca_once_value(builder, ir.Constant(kind, None))
+    for lane, at in enumerate(places):
+        with builder.if_then(builder.extract_element(mask, I32(lane))):
+            value = _lane_value(context, builder, vector, at)
+            builder.store(builder.insert_element(builder.load(made), value, I32(lane)), made)
+    return builder.load(made)
+
+
+def _require_vector(value: Any) -> None:
+    if not isinstance(value, Vector):
+        raise TypingError(f"{value} is no vector")
+
+
+def _require_mask(value: Any) -> None:
+    _require_vector(value)
+    if not value.is_mask:
+        raise TypingError(f"{value} is no mask")
+
+
+def _require_same(array: Any, vector: Any) -> None:
+    _require_vector(vector)
+    if _element(array) != vector.dtype:
+        raise TypingError(f"{vector} is not stored in {array} without a conversion")
+
+
+def _store(typing: Any, array: Any, index: Any, vector: Any) -> Any:
+    _require_same(array, vector)
+    wanted = index_type(array, index)
+
+    def generate(context: Any, builder: Any, call: Any, values: Any) -> Any:
+        at = pointer(context, builder, array, values[0], wanted, values[1])
+        if _is_straight(array):
+            value = _for_memory(builder, values[2], vector)
+            builder.store(value, _wide(builder, at, vector), align=_bytes_of(vector))
+        else:
+            ends = (array, values[0], at, _last(array), vector.lanes)
+            places = lane_pointers(context, builder, *ends)
+            _scattered(context, builder, vector, places, values[2])
+        return context.get_dummy_value()
+
+    return signature(types.void, array, wanted, vector), generate
+
+
+def _store_along(typing: Any, array: Any, index: Any, axis: Any, vector: Any) -> Any:
+    _require_same(array, vector)
+    wanted = index_type(array, index)
+
+    def generate(context: Any, builder: Any, call: Any, values: Any) -> Any:
+        at = pointer(context, builder, array, values[0], wanted, values[1])
+        ends = (array, values[0], at, _lanes(axis), vector.lanes)
+        _scattered(context, builder, vector, lane_pointers(context, builder, *ends), values[3])
+        return context.get_dummy_value()
+
+    return signature(types.void, array, wanted, axis, vector), generate
+
+
+def _store_where(typing: Any, mask: Any, array: Any, index: Any, vector: Any) -> Any:
+    _require_mask(mask)
+    _require_same(array, vector)
+    wanted = index_type(array, index)
+
+    def generate(context: Any, builder: Any, call: Any, values: Any) -> Any:
+        at = pointer(context, builder, array, values[1], wanted, values[2])
+        if _is_straight(array) and not vector.is_mask:
+            place = _wide(builder, at, vector)
+            arguments = [values[3], place, I32(_bytes_of(vector)), values[0]]
+            form = ir.FunctionType(ir.VoidType(), [each.type for each in arguments])
+            name = f"llvm.masked.store.{suffix(vector)}.p0"
+            known = cgutils.get_or_insert_function(builder.module, form, name)
+            builder.call(known, arguments)
+        else:
+            ends = (array, values[1], at, _last(array), vector.lanes)
+            for lane, cell in enumerate(lane_pointers(context, builder, *ends)):
+                with builder.if_then(builder.extract_element(values[0], I32(lane))):
+                    part = builder.extract_element(values[3], I32(lane))
+                    context.pack_value(builder, vector.dtype, part, cell)
+        return context.get_dummy_value()
+
+    return signature(types.void, mask, array, wanted, vector), generate
+
+
+def _store_streaming(typing: Any, array: Any, index: Any, vector: Any) -> Any:
+    _require_same(array, vector)
+    wanted = index_type(array, index)
+    if vector.is_mask or not _is_straight(array):
+        return _store(typing, array, index, vector)
+
+    def generate(context: Any, builder: Any, call: Any, values: Any) -> Any:
+        at = pointer(context, builder, array, values[0], wanted, values[1])
+        place = _wide(builder, at, vector)
+        size = vector.lanes * _bytes_of(vector)
+        # the instruction faults at an address that is no multiple of the size
+        rest = builder.and_(builder.ptrtoint(at, I64), I64(size - 1))
+        aligned = builder.icmp_unsigned("==", rest, I64(0))
+        with builder.if_else(aligned, likely=True) as (then, otherwise):
+            with then:
+                made = builder.store(values[2], place, align=size)
+                made.set_metadata("nontemporal", builder.module.add_metadata([I32(1)]))
+            with otherwise:
+                builder.store(values[2], place, align=_bytes_of(vector))
+        return context.get_dummy_value()
+
+    return signature(types.void, array, wanted, vector), generate
+
+
+# --- cells --------------------------------------------------------------------------------------
+
+
+def _get(typing: Any, array: Any, index: Any) -> Any:
+    element = _element(array)
+    wanted = index_type(array, index)
+
+    def generate(context: Any, builder: Any, call: Any, values: Any) -> Any:
+        at = pointer(context, builder, array, values[0], wanted, values[1])
+        return context.unpack_value(builder, element, at)
+
+    return signature(element, array, wanted), generate
+
+
+def _put(typing: Any, array: Any, index: Any, value: Any) -> Any:
+    element = _element(array)
+    wanted = index_type(array, index)
+
+    def generate(context: Any, builder: Any, call: Any, values: Any) -> Any:
+        at = pointer(context, builder, array, values[0], wanted, values[1])
+        context.pack_value(builder, element, values[2], at)
+        return context.get_dummy_value()
+
+    return signature(types.void, array, wanted, element), generate
+
+
+def _fence(typing: Any) -> Any:
+    def generate(context: Any, builder: Any, call: Any, values: Any) -> Any:
+        builder.fence("seq_cst")
+        return context.get_dummy_value()
+
+    return signature(types.void), generate
+
+
+load = intrinsic(prefer_literal=True)(_load)
+load_along = intrinsic(prefer_literal=True)(_load_along)
+load_where = intrinsic(_load_where)
+store = intrinsic(_store)
+store_along = intrinsic(prefer_literal=True)(_store_along)
+store_where = intrinsic(_store_where)
+store_streaming = intrinsic(_store_streaming)
+get = intrinsic(_get)
+put = intrinsic(_put)
+fence = intrinsic(_fence)

@@ -1,0 +1,112 @@
+"""Vectors for numba on the CPU: loads and stores, arithmetic, masks.
+
+Generated text imports these names; they work inside functions compiled by numba only. A vector
+holds values of one type in its lanes. The operators ``+ - * /``, the comparisons and the unary
+``-`` work lane by lane on two vectors of one type, each lane as numba's own scalar arithmetic
+does: floats are rounded after each operation, integers wrap. A comparison gives a mask, and
+``& | ^ ~`` combine masks.
+
+Places are unchecked: an index is not compared with the extent and does not count from the end. An
+index is a tuple with one integer for each axis; one integer alone is the number of a cell in C
+order, for which the array has to be C-contiguous. Lanes lie along the last axis, and only arrays
+that are C-contiguous by their type are read and written with one instruction.
+
+=============================================  ===================================================
+``load(a, index, lanes)``                      ``a[index]``, and the cells after it
+``load_where(mask, a, index)``                 the same where the mask holds, 0 elsewhere
+``load_along(a, index, axis, lanes)``          cells along another axis
+``store(a, index, v)``                         stores the lanes side by side
+``store_where(mask, a, index, v)``             the lanes where the mask holds
+``store_along(a, index, axis, v)``             cells along another axis
+``store_streaming(a, index, v)``               around the caches, where the address is aligned
+``get(a, index)``, ``put(a, index, x)``        one cell
+``fence()``                                    waits until streaming stores are done
+``splat(x, lanes)``, ``count(start, lanes)``   ``x, x, ...`` and ``start, start + 1, ...``
+``below(start, stop, lanes)``                  mask of ``count(start, lanes) < stop``
+``fma(a, b, c)``                               ``a * b + c`` with one rounding
+``minimum(a, b)``, ``maximum(a, b)``           as NumPy's: NaN where one of them is
+``smaller(a, b)``, ``larger(a, b)``            as Python's min and max: ``b if b < a else a``
+``select(mask, a, b)``                         a where the mask holds, else b
+``convert(v, dtype)``, ``bitcast(v, dtype)``   lanes of another type: same value, same bits
+``square_root(v)``, ``magnitude(v)``           as NumPy's sqrt and abs
+``round_down(v)``                              as NumPy's floor
+``sum_of(v)``, ``product_of(v)``               of the lanes, pairwise
+``smallest_of(v)``, ``largest_of(v)``          of the lanes, by ``smaller`` and ``larger``
+``low_halves(a, b, step)``,                    steps of a transposition: blocks of `step` lanes,
+``high_halves(a, b, step)``                    every second one of a and of b
+=============================================  ===================================================
+"""
+
+from __future__ import annotations
+
+from astile.intrinsics.vector_arithmetic import (
+    bitcast,
+    convert,
+    fma,
+    larger,
+    magnitude,
+    maximum,
+    minimum,
+    round_down,
+    select,
+    smaller,
+    square_root,
+)
+from astile.intrinsics.vector_lanes import (
+    below,
+    count,
+    high_halves,
+    largest_of,
+    low_halves,
+    product_of,
+    smallest_of,
+    splat,
+    sum_of,
+)
+from astile.intrinsics.vector_memory import (
+    fence,
+    get,
+    load,
+    load_along,
+    load_where,
+    put,
+    store,
+    store_along,
+    store_streaming,
+    store_where,
+)
+from astile.intrinsics.vector_types import Vector
+
+__all__ = [
+    "Vector",
+    "below",
+    "bitcast",
+    "convert",
+    "count",
+    "fence",
+    "fma",
+    "get",
+    "high_halves",
+    "larger",
+    "largest_of",
+    "load",
+    "load_along",
+    "load_where",
+    "low_halves",
+    "magnitude",
+    "maximum",
+    "minimum",
+    "product_of",
+    "put",
+    "round_down",
+    "select",
+    "smaller",
+    "smallest_of",
+    "splat",
+    "square_root",
+    "store",
+    "store_along",
+    "store_streaming",
+    "store_where",
+    "sum_of",
+]

@@ -1,0 +1,149 @@
+"""Vectors do what NumPy does lane by lane, for arrays of every layout and for masked tails."""
+
+from __future__ import annotations
+
+import numba  # noqa: TID251
+import numpy as np
+import pytest
+
+from astile.intrinsics import host, vectors
+from astile.intrinsics.vectors import (
+    below,
+    bitcast,
+    convert,
+    count,
+    fence,
+    fma,
+    get,
+    high_halves,
+    larger,
+    largest_of,
+    load,
+    load_along,
+    load_where,
+    low_halves,
+    magnitude,
+    maximum,
+    minimum,
+    product_of,
+    put,
+    round_down,
+    select,
+    smaller,
+    smallest_of,
+    splat,
+    square_root,
+    store,
+    store_along,
+    store_streaming,
+    store_where,
+    sum_of,
+)
+
+LANES = 8
+SPECIAL = np.array([0.0, -0.0, 1.5, -2.25, np.inf, -np.inf, np.nan, 3e38], np.float32)
+
+
+@numba.njit(error_model="numpy")
+def floats(a, b, c, out):
+    """Every operation of floats, one row of the result for each."""
+    x, y, z = load(a, 0, 8), load(b, 0, 8), load(c, 0, 8)
+    store(out, (0, 0), x + y)
+    store(out, (1, 0), x - y)
+    store(out, (2, 0), x * y)
+    store(out, (3, 0), x / y)
+    store(out, (4, 0), -x)
+    store(out, (5, 0), fma(x, y, z))
+    store(out, (6, 0), minimum(x, y))
+    store(out, (7, 0), maximum(x, y))
+    store(out, (8, 0), smaller(x, y))
+    store(out, (9, 0), larger(x, y))
+    store(out, (10, 0), select((x < y) | (x == y), x, z))
+    store(out, (11, 0), select(~(x != y) ^ (x >= z), x, z))
+    store(out, (12, 0), square_root(x))
+    store(out, (13, 0), magnitude(x))
+    store(out, (14, 0), round_down(y))
+    store(out, (15, 0), bitcast(bitcast(x, np.int32) + splat(np.int32(1), 8), np.float32))
+
+
+def wanted_floats(a, b, c):
+    """The same by NumPy; the rows in the same order."""
+    wide = a.astype(np.float64) * b + c
+    rows = [a + b, a - b, a * b, a / b, -a, wide, np.minimum(a, b), np.maximum(a, b)]
+    rows += [np.where(b < a, b, a), np.where(b > a, b, a), np.where(a <= b, a, c)]
+    rows += [np.where((a == b) ^ (a >= c), a, c), np.sqrt(a), np.abs(a), np.floor(b)]
+    rows += [(a.view(np.int32) + np.int32(1)).view(np.float32)]
+    return np.array([row.astype(np.float32) for row in rows])
+
+
+def test_floats_are_those_of_numpy():
+    random = np.random.default_rng(0)
+    ordinary = random.normal(size=8).astype(np.float32)
+    out = np.zeros((16, 8), np.float32)
+    for turn in range(8):
+        for a, b in ((SPECIAL, np.roll(SPECIAL, turn)), (ordinary, np.roll(SPECIAL, turn))):
+            floats(a, b, ordinary[::-1].copy(), out)
+            with np.errstate(all="ignore"):
+                wanted = wanted_floats(a, b, ordinary[::-1])
+            np.testing.assert_array_equal(out, wanted)
+            ours, theirs = (np.signbit(np.nan_to_num(each[4:5])) for each in (out, wanted))
+            np.testing.assert_array_equal(ours, theirs)
+
+
+@numba.njit(error_model="numpy")
+def places(a, out, n):
+    """Masked, strided and streaming places, single cells, counters and sums."""
+    mask = below(2, n, 8)
+    store_where(mask, out, (0, 0), load_where(mask, a, (1, 2)))
+    store(out, (1, 0), convert(count(n, 8), np.int32))
+    store_streaming(out, (2, 0), load(a, (0, 1), 8))
+    store_streaming(out, (3, 1), load(a, (0, 0), 8))
+    fence()
+    store_along(out, (4, 9), 0, load_along(a, (0, 3), 0, 4))
+    row = load(a, (2, 0), 8)
+    put(out, (4, 0), sum_of(row))
+    put(out, (4, 1), product_of(row))
+    put(out, (4, 2), smallest_of(row))
+    put(out, (4, 3), largest_of(row))
+    put(out, (4, 4), get(a, (3, 5)))
+    store(out, (5, 0), low_halves(load(a, (0, 0), 8), load(a, (1, 0), 8), 2))
+    store(out, (6, 0), high_halves(load(a, (0, 0), 8), load(a, (1, 0), 8), 2))
+    store(out, (7, 0), convert(row < splat(np.int32(20), 8), np.int32))
+
+
+def wanted_places(a, n):
+    """The same by NumPy."""
+    out = np.full((8, 12), -1, np.int32)
+    few = min(max(n - 2, 0), 8)
+    out[0, :few] = a[1, 2 : 2 + few]
+    out[1, :8] = np.arange(n, n + 8)
+    out[2, :8], out[3, 1:9] = a[0, 1:9], a[0, :8]
+    out[4:, 9] = a[:4, 3]
+    row = a[2, :8]
+    out[4, :5] = row.sum(), np.prod(row, dtype=np.int32), row.min(), row.max(), a[3, 5]
+    one, other = a[0, :8].reshape(2, 2, 2), a[1, :8].reshape(2, 2, 2)
+    out[5, :8] = np.stack([one[:, 0], other[:, 0]], 1).ravel()
+    out[6, :8] = np.stack([one[:, 1], other[:, 1]], 1).ravel()
+    out[7, :8] = row < 20
+    return out
+
+
+@pytest.mark.parametrize("layout", ["C", "A"])
+def test_places_are_those_of_numpy(layout):
+    a = np.arange(40, dtype=np.int32).reshape(4, 10)
+    out = np.empty((8, 12), np.int32)
+    if layout == "A":
+        a, out = np.repeat(a, 2, axis=1)[:, ::2], np.empty((8, 24), np.int32)[:, ::2]
+    for n in (-5, 2, 3, 9, 10, 30):
+        out[:] = -1
+        places(a, out, n)
+        np.testing.assert_array_equal(out, wanted_places(a, n))
+
+
+def test_widths():
+    assert host.vector_bytes() in (16, 32, 64)
+
+
+def test_the_table_lists_what_there_is():
+    listed = vectors.__doc__ or ""
+    assert all(f"{name}(" in listed for name in set(vectors.__all__) - {"Vector"})
