@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from astile import Schedule
+if TYPE_CHECKING:
+    from astile import Schedule
 
 Array = npt.NDArray[Any]
 
@@ -26,8 +27,9 @@ class Workload:
         reference: from the arguments in float64, before the call, to what the result has to be.
         on_cores: variables of the loops that run on several cores under plain numba; of nested
             ones the outermost.
-        flops: floating-point operations that the result needs.
-        bytes: what must be read from and written to memory at least, each array once.
+        flops: floating-point operations that the result needs; 0 where memory is the limit.
+        bytes: what must be read from and written to memory, each array once; 0 where the arrays
+            fit a cache.
         result: position of the argument that holds the result.
         tolerance: largest difference from the reference, relative to its largest cell.
     """

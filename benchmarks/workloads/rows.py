@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from astile import Schedule
 from benchmarks.workload import Array, Workload, blank, normal
+
+if TYPE_CHECKING:
+    from astile import Schedule
 
 _SIZE = 4096
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from astile import Schedule
+from typing import TYPE_CHECKING
+
 from benchmarks.workload import Array, Workload, blank, normal
+
+if TYPE_CHECKING:
+    from astile import Schedule
 
 
 def transpose(x: Array, out: Array) -> None:
