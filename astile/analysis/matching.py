@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from astile.analysis import affine_sets
+from astile.analysis.access import Access
 from astile.analysis.affine_sets import Quasi, Scope, substituted
 from astile.analysis.model import Statement
 from astile.ir import query
@@ -80,6 +81,7 @@ def check_inside(original: Statement, new: Statement, values: Mapping[str, Quasi
         return
     now = {each.slot: each for each in (*new.reads, *new.writes)}
     pairs: list[tuple[Cell, Cell]] = []
+    spelled: list[tuple[Spelled, Spelled]] = []
     written: tuple[set[str], set[str]] = set(), set()
     for before in (*original.reads, *original.writes):
         after = now.get(before.slot)
@@ -87,22 +89,42 @@ def check_inside(original: Statement, new: Statement, values: Mapping[str, Quasi
             continue
         indices = tuple(None if e is None else substituted(e, values) for e in before.indices)
         pairs.append(((before.array, indices), (after.array, after.indices)))
+        spelled.append((_spelled(before, original), _spelled(after, new)))
         if before.slot[0] == "w":
             written[0].add(before.array)
             written[1].add(after.array)
     for side in (0, 1):
         for array in written[side]:
             some = [pair for pair in pairs if pair[side][0] == array]
-            cells = [{pair[k] for pair in some} for k in (0, 1)]
-            one = all(len(each) == 1 and None not in next(iter(each))[1] for each in cells)
+            cells = [pair for pair in spelled if pair[side][0] == array]
+            one = all(
+                len({pair[k] for pair in cells}) == 1 and None not in cells[0][k][1] for k in (0, 1)
+            )
             if not one and any(first != second for first, second in some):
                 raise Different(
                     f"only a part of the accesses to {array} is redirected", new.leaf.node
                 )
 
 
+def _spelled(access: Access, statement: Statement) -> Spelled:
+    """A cell, with the text of each index that is not known but stays as it is inside."""
+    writes = statement.accesses.writes
+    node = access.node
+    if access.slot[0] == "o":  # what the write of this number keeps
+        node = next((e.node for e in statement.writes if e.slot[1:] == access.slot[1:]), None)
+    one = None if node is None else _decided_by_data(node, access)
+    if one is None or any(query.names(e) & {w.array for w in writes} for e in one):
+        return access.array, access.indices
+    texts = iter(one)
+    return access.array, tuple(
+        ast.dump(next(texts)) if each is None else each for each in access.indices
+    )
+
+
 #: An array and the indices of one of its cells.
 Cell = tuple[str, tuple[Quasi | None, ...]]
+#: The same, with the text of an index that is not known.
+Spelled = tuple[str, tuple[Quasi | str | None, ...]]
 
 
 class _Walker:
@@ -158,14 +180,42 @@ class _Walker:
             raise Different("the names or constants differ", node)
 
     def _access(self, first: ast.expr, second: ast.expr, slots: tuple[str, ...]) -> None:
-        """Cells that are known are left to the flow; of others the text must be the same."""
+        """Cells that are known are left to the flow; of others the text must be the same.
+
+        ``A[x[i]]`` may have become ``A_rf[i_0, x[i]]``: where a value that the loops do not tell
+        decides an index, the same value has to decide it, whatever array the cell lies in now.
+        That it stays inside, and counts from the same end, is for `reach` to say.
+        """
         outer = [slot for slot in slots if slot[0] != "i"]  # others are inside the statement
         known = [all(cells[slot].is_exact for slot in outer) for cells in self.cells]
         if all(known):
             return
-        if any(known) or query.base_name(first) != query.base_name(second):
+        if any(known):
             raise Different("a cell that is not known is another one", second)
-        if isinstance(first, ast.Subscript) and isinstance(second, ast.Subscript):
+        found = [
+            _decided_by_data(node, cells[outer[0]])
+            for node, cells in zip((first, second), self.cells, strict=True)
+        ]
+        if found[0] is not None and found[1] is not None:
+            self._field(found[0], found[1], second)
+        elif query.base_name(first) != query.base_name(second):
+            raise Different("a cell that is not known is another one", second)
+        elif isinstance(first, ast.Subscript) and isinstance(second, ast.Subscript):
             self._field(query.indices(first), query.indices(second), second)
         elif type(first) is not type(second):
             raise Different("a part of an array is another one", second)
+
+
+def _decided_by_data(node: ast.expr, access: Access) -> list[ast.expr] | None:
+    """The indices of one cell that are not known from the loops; None for more than one cell."""
+    if not isinstance(node, ast.Subscript):
+        return None
+    indices = query.indices(node)
+    one_cell = len(indices) == len(access.indices) and not any(
+        isinstance(each, (ast.Slice, ast.Starred, ast.Constant, ast.Tuple, ast.List))
+        for each, known in zip(indices, access.indices, strict=True)
+        if known is None
+    )
+    if not one_cell:
+        return None
+    return [each for each, known in zip(indices, access.indices, strict=True) if known is None]

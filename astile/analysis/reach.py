@@ -7,7 +7,7 @@ on it where it touches the same cells; everything else is shown to be inside her
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from astile.analysis import isl
 from astile.analysis.accesses import Access, NotModelled
@@ -31,7 +31,6 @@ class Reach:
         self._original = original
         #: Array -> sizes at which the original leaves it.
         self._leaving: dict[str, tuple[isl.Set, ...]] = {}
-        self._remade: set[str] = set()
 
     def outside(self, new: Model, hints: Hints, signs: Signs) -> tuple[Statement, Access] | None:
         """The first access that may be outside of its array, or None.
@@ -52,7 +51,8 @@ class Reach:
                     and self._is_same(new, access, statement, *pair)
                 ):
                     continue
-                if not self._is_inside(access, statement, signs):
+                given = {} if pair is None else self._given(access, statement, *pair)
+                if not self._is_inside(access, statement, signs, given):
                     return statement, access
         return None
 
@@ -77,6 +77,23 @@ class Reach:
                 result = result.subtract(each)
         return result
 
+    def calm(self, sizes: isl.Set) -> isl.Set:
+        """The part of some sizes at which no access leaves its array, whatever data decide.
+
+        These are the sizes to show something at; all of them where there are no such ones.
+
+        Args:
+            sizes: a set of parameters.
+
+        Raises:
+            isl.Error: when isl fails.
+        """
+        result = sizes
+        for array in sorted(self._original.names.ranks):
+            found = self._leaving_of(array, self._accesses(array), of_data=True)
+            result = result if found is None else result.subtract(found)
+        return sizes if result.is_empty() else result
+
     def _is_same(
         self,
         new: Model,
@@ -98,16 +115,48 @@ class Reach:
                 return False
             before = source.leaf.place.scope.extent(access.array, axis)
             after = statement.leaf.place.scope.extent(access.array, axis)
-            if before != after or (before is None and access.array in self._remade):
+            if before != after:
                 return False
         return True
 
-    def _is_inside(self, access: Access, statement: Statement, signs: Signs) -> bool:
+    def _given(
+        self,
+        access: Access,
+        statement: Statement,
+        source: Statement,
+        values: dict[str, Quasi],
+    ) -> dict[int, Quasi]:
+        """The axes along which an index out of an array is inside if it is in the original.
+
+        The index is the same one there, in the same order, which `matching` compares; here each
+        of these axes gets the extent of the axis that it stands for in the original.
+        """
+        there = next((a for a in (*source.reads, *source.writes) if a.slot == access.slot), None)
+        if there is None or not statement.reads:
+            return {}
+        mine, theirs = (
+            [axis for axis, index in enumerate(each.indices) if index is None]
+            for each in (access, there)
+        )
+        if len(mine) != len(theirs):
+            return {}
+        scope = source.leaf.place.scope
+        extents = [scope.extent(there.array, axis) for axis in theirs]
+        pairs = zip(mine, extents, strict=True)
+        return {axis: substituted(each, values) for axis, each in pairs if each is not None}
+
+    def _is_inside(
+        self, access: Access, statement: Statement, signs: Signs, given: Mapping[int, Quasi]
+    ) -> bool:
         place = statement.leaf.place
         for axis, index in enumerate(access.indices):
             extent = place.scope.extent(access.array, axis)
-            if index is None or extent is None:
+            if extent is None:
                 return False
+            if index is None:
+                if given.get(axis) != extent:
+                    return False
+                continue
             low, high = lows(place), highs(place)
             under = lowest(index, low, high)
             over = lowest(extent.plus(index, -1), low, high)
@@ -130,15 +179,34 @@ class Reach:
 
     def _sizes_outside(self, array: str) -> tuple[isl.Set, ...]:
         """The sizes for which some certain access of the original to an array is outside."""
+        certain = (each for each in self._accesses(array) if each[1].sure)
+        found = self._leaving_of(array, certain)
+        return () if found is None else (found.coalesce(),)
+
+    def _leaving_of(
+        self, array: str, accesses: Iterable[tuple[Statement, Access]], *, of_data: bool = False
+    ) -> isl.Set | None:
+        """The sizes for which some of these accesses would be outside of an array.
+
+        Args:
+            array: the array.
+            accesses: of it.
+            of_data: whether an index that is not known is taken for one cell, which has to
+                exist. It may be a slice as well, which may be empty.
+        """
         session = self._original.session
         found: isl.Set | None = None
-        for statement, access in self._certain(array):
+        for statement, access in accesses:
             place = statement.leaf.place
             for axis, index in enumerate(access.indices):
                 extent = place.scope.extent(array, axis)
-                if index is None or extent is None:
+                if extent is None or (index is None and not of_data):
                     continue
-                ends = f"({index.text} >= {extent.text} or {index.text} < {extent.times(-1).text})"
+                if index is None:
+                    ends = f"{extent.text} <= 0"
+                else:
+                    back = extent.times(-1).text
+                    ends = f"({index.text} >= {extent.text} or {index.text} < {back})"
                 texts = [*place.constraints, ends]
                 parameters = sorted(parameters_in(texts))
                 condition = " and ".join([*sizes(parameters), *texts])
@@ -146,12 +214,12 @@ class Reach:
                 text = f"[{', '.join(parameters)}] -> {{ [{names}] : {condition} }}"
                 outside = session.set(text).params()
                 found = outside if found is None else found.union(outside)
-        return () if found is None else (found.coalesce(),)
+        return found
 
-    def _certain(self, array: str) -> Iterator[tuple[Statement, Access]]:
+    def _accesses(self, array: str) -> Iterator[tuple[Statement, Access]]:
         for statement in self._original.statements:
             for access in (*statement.reads, *statement.writes):
-                if access.array == array and access.sure and access.node is not None:
+                if access.array == array and access.node is not None:
                     yield statement, access
 
 

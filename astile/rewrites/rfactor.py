@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from astile.analysis import affine, intervals
-from astile.analysis.accesses import NotModelled
 from astile.analysis.affine import Affine
-from astile.analysis.model import extract
-from astile.analysis.reductions import IDEMPOTENT, update_of
+from astile.analysis.reductions import IDEMPOTENT
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.ir.stages import Stage
 from astile.rewrites import copies, storage
 from astile.rewrites.expand import dtype_of_scalar
+from astile.rewrites.reduction import Reduction, reduction_of
 from astile.rewrites.result import Editor, Rewritten, conditions, is_guard, named, range_call
 from astile.rewrites.split import at_least_0, trip_count
 
@@ -78,7 +76,7 @@ def rfactor(program: Program, stage: Stage, loop: int) -> Rewritten:
             span=edit.span(node),
             hints=["rfactor first, then bind the loops that come of it"],
         )
-    found = _reduction(edit, stage, node)
+    found = reduction_of(edit, stage, node)
     outermost = _outermost(edit, found, node)
     parts = _Parts(edit, found, node, outermost)
     before, after = parts.nest(starts=True), parts.nest(starts=False)
@@ -94,108 +92,14 @@ def rfactor(program: Program, stage: Stage, loop: int) -> Rewritten:
     return edit.finish(made)
 
 
-@dataclass(frozen=True)
-class _Reduction:
-    """One statement that updates one cell, or a scalar.
-
-    Args:
-        statement: the statement.
-        family: what kind of reduction it is.
-        array: the array or scalar.
-        cell: the cell or name that is updated.
-    """
-
-    statement: ast.stmt
-    family: str
-    array: str
-    cell: ast.expr
-
-    @property
-    def indices(self) -> list[ast.expr]:
-        """The indices of the cell; a scalar has none."""
-        return query.indices(self.cell) if isinstance(self.cell, ast.Subscript) else []
-
-
-def _reduction(edit: Editor, stage: Stage, node: ast.For) -> _Reduction:
-    every = list(query.statements(edit.function))
-    own = [every[position] for position in stage.positions]
-    inside = [each for each in own if any(p is node for p in edit.place(each).parents)]
-    if not inside:
-        raise ScheduleError(
-            f"{stage.name} is not computed inside {named(node)}",
-            code="schedule.not-nested",
-            span=edit.span(node),
-        )
-    try:
-        model = extract(edit.program)
-    except NotModelled as unread:
-        raise ScheduleError(
-            f"{stage.name} is not known to be a reduction: {unread.reason}",
-            code="schedule.no-reduction",
-            span=edit.span(unread.node),
-        ) from None
-    leaves = {id(statement) for each in inside for statement in (each, *edit.place(each).parents)}
-    updates = [
-        (each.leaf.node, update)
-        for each in model.statements
-        if id(each.leaf.node) in leaves
-        and (update := update_of(each)) is not None
-        and all(access.is_exact for access in each.writes)
-    ]
-    again = [
-        access
-        for _, update in updates
-        for access in update.statement.reads
-        if access.array == update.array and access.slot not in update.own
-    ]
-    if again or [update.array for _, update in updates] != [stage.array] or len(inside) != 1:
-        raise ScheduleError(
-            f"{stage.name} is not updated by one statement like `s += ...` or `s = max(s, ...)` "
-            f"inside {named(node)}",
-            code="schedule.no-reduction",
-            span=edit.span(inside[0]),
-            hints=["sums, products, minima and maxima of one cell can be reduced in parts"],
-        )
-    [(statement, update)] = updates
-    cell = _written(statement, stage.array)
-    if isinstance(statement, ast.If) and isinstance(cell, ast.Name):
-        raise ScheduleError(
-            f"the scalar {stage.array} is updated under a condition on data",
-            code="schedule.no-reduction",
-            span=edit.span(statement),
-            hints=[f"write `{stage.array} = max({stage.array}, ...)`, or use a cell of an array"],
-        )
-    found = _Reduction(statement, update.family, stage.array, cell)
-    variable = edit.header(node).variable
-    if any(variable in query.names(each) for each in found.indices):
-        raise ScheduleError(
-            f"{stage.name} has a cell for each iteration of {named(node)}, which reduces nothing",
-            code="schedule.no-reduction",
-            span=edit.span(cell),
-            hints=["name a loop over what is summed up"],
-        )
-    return found
-
-
-def _written(statement: ast.stmt, array: str) -> ast.expr:
-    """The cell or name that a statement writes."""
-    for each in ast.walk(statement):
-        if isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store):
-            if query.base_name(each) == array:
-                return each
-        elif isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store) and each.id == array:
-            return each
-    raise AssertionError("an update writes its array")
-
-
-def _outermost(edit: Editor, found: _Reduction, node: ast.For) -> ast.For:
+def _outermost(edit: Editor, found: Reduction, node: ast.For) -> ast.For:
     """The outermost loop around that reduces as well and touches the result nowhere else."""
     outermost = node
     for parent in reversed(edit.place(node).parents):
         if isinstance(parent, ast.If):
             continue
         header = query.header(parent) if isinstance(parent, ast.For) else None
-        if header is None or any(header.variable in query.names(e) for e in found.indices):
+        if header is None or any(header.variable in query.names(e) for e in found.known.values()):
             break
         assert isinstance(parent, ast.For)
         if _mentions(parent, found.array) != _mentions(found.statement, found.array):
@@ -218,7 +122,7 @@ class _Parts:
         outermost: the loop before and after which the nests stand.
     """
 
-    def __init__(self, edit: Editor, found: _Reduction, node: ast.For, outermost: ast.For) -> None:
+    def __init__(self, edit: Editor, found: Reduction, node: ast.For, outermost: ast.For) -> None:
         self.edit, self.found = edit, found
         header = edit.counted(node)
         self.lane = header.variable
@@ -232,11 +136,13 @@ class _Parts:
         self.trip = affine.floor_div(offset if step > 0 else -offset, abs(step))
         self.name = edit.fresh_name(f"{found.array}_rf")
         self.guards: list[tuple[ast.If, list[ast.expr]]] = []
+        #: Axis that data picks a cell along -> variable and length of a loop over all of it.
+        self.free = self._free()
         self.allocation = self._allocation()
 
     def _around(self, path: Sequence[ast.stmt], node: ast.For) -> list[ast.For | ast.If]:
         """The loops over cells, and the conditions on them, that every nest needs."""
-        places = set().union(*(query.names(each) for each in self.found.indices), set())
+        places = set().union(*(query.names(each) for each in self.found.known.values()), set())
         reduced: set[str] = set()
         kept: list[ast.For | ast.If] = []
         for each, inner in pairwise(path):
@@ -278,6 +184,14 @@ class _Parts:
             )
         return at_least_0(self.edit, loops[0] if loops else node, most)
 
+    def _free(self) -> dict[int, tuple[str, ast.expr]]:
+        found = self.found
+        extents = storage.extents_of(self.edit, found.array, len(found.indices))
+        return {
+            axis: (self.edit.fresh_name(f"{found.array}_{axis}"), extents[axis])
+            for axis in found.by_data
+        }
+
     def _allocation(self) -> ast.stmt:
         edit, array = self.edit, self.found.array
         if self.found.indices:
@@ -298,28 +212,41 @@ class _Parts:
         else:
             shape = []
             dtype = dtype_of_scalar(edit, array, edit.function.body)
-        axes = [*shape, self.extent.expression()]
+        axes = self._with_trip(shape, self.extent.expression())
         extent = axes[0] if len(axes) == 1 else nodes.tuple_of(axes)
         return nodes.assign(self.name, nodes.call(edit.numpy("empty"), [extent, dtype]))
 
-    def _cell(self, trip: Affine, *, store: bool = False) -> ast.expr:
-        indices = [nodes.clone(each) for each in self.found.indices]
-        return nodes.subscript(self.name, [*indices, trip.expression()], store=store)
+    def _with_trip(self, axes: list[ast.expr], trip: ast.expr) -> list[ast.expr]:
+        """The axes of the parts: cells that data picks lie side by side, one row for each part."""
+        return [trip, *axes] if self.found.by_data else [*axes, trip]
+
+    def _indices(self) -> list[ast.expr]:
+        """The indices of a cell in the nests, which go over all cells that data may pick."""
+        return [
+            nodes.name(self.free[axis][0]) if axis in self.free else nodes.clone(each)
+            for axis, each in enumerate(self.found.indices)
+        ]
+
+    def _cell(self, *, store: bool = False) -> ast.expr:
+        """The part of a cell, in the nests."""
+        indices = self._with_trip(self._indices(), nodes.name(self.lane))
+        return nodes.subscript(self.name, indices, store=store)
 
     def _whole(self, *, store: bool = False) -> ast.expr:
         """The cell, or name, that the parts are joined to."""
         cell = self.found.cell
         if isinstance(cell, ast.Name):
             return nodes.target(cell.id) if store else nodes.name(cell.id)
-        indices = [nodes.clone(each) for each in self.found.indices]
-        return nodes.subscript(self.found.array, indices, store=store)
+        return nodes.subscript(self.found.array, self._indices(), store=store)
 
     def nest(self, *, starts: bool) -> list[ast.stmt]:
         """The nest that starts the parts, or the one that joins them."""
-        trip = affine.variable(self.lane)
-        made: ast.stmt = self._start(trip) if starts else self._join(trip)
+        body = [self._start() if starts else self._join()]
+        for variable, extent in reversed(self.free.values()):
+            iterator = range_call(nodes.const(0), nodes.clone(extent))
+            body = [self.edit.new_loop(variable, iterator, body)]
         iterator = range_call(nodes.const(0), self.extent.expression())
-        body: list[ast.stmt] = [self.edit.new_loop(self.lane, iterator, [made])]
+        body = [self.edit.new_loop(self.lane, iterator, body)]
         edges = self._edges()
         if edges:
             guard = nodes.if_then(nodes.conjunction(edges), body)
@@ -335,13 +262,13 @@ class _Parts:
 
     def _edges(self) -> list[ast.expr]:
         """Conditions under which the cell is one of an argument, which may be shorter."""
-        edit, array, indices = self.edit, self.found.array, self.found.indices
-        if not indices or array not in query.parameters(edit.function):
+        edit, array = self.edit, self.found.array
+        if not self.found.indices or array not in query.parameters(edit.function):
             return []
-        extents = storage.extents_of(edit, array, len(indices))
+        extents = storage.extents_of(edit, array, len(self.found.indices))
         return [
-            nodes.compare(nodes.clone(index), ast.Lt, extent)
-            for index, extent in zip(indices, extents, strict=True)
+            nodes.compare(nodes.clone(index), ast.Lt, extents[axis])
+            for axis, index in self.found.known.items()
         ]
 
     def drop_edges(self) -> None:
@@ -349,30 +276,34 @@ class _Parts:
         for guard, edges in self.guards:
             copies.drop_needless(self.edit, self.found.array, guard, [], edges)
 
-    def _start(self, trip: Affine) -> ast.stmt:
+    def _start(self) -> ast.stmt:
         if self.found.family in IDEMPOTENT:
-            return nodes.assign(self._cell(trip, store=True), self._whole())
+            return nodes.assign(self._cell(store=True), self._whole())
         value = nodes.const(_NEUTRAL[self.found.family])
-        return nodes.assign(self._cell(trip, store=True), value)
+        return nodes.assign(self._cell(store=True), value)
 
-    def _join(self, trip: Affine) -> ast.stmt:
+    def _join(self) -> ast.stmt:
         if self.found.family in _JOINS:
             operator = _JOINS[self.found.family]
-            return nodes.update(self._whole(store=True), operator, self._cell(trip))
-        value = nodes.call(self.found.family, [self._whole(), self._cell(trip)])
+            return nodes.update(self._whole(store=True), operator, self._cell())
+        value = nodes.call(self.found.family, [self._whole(), self._cell()])
         return nodes.assign(self._whole(store=True), value)
 
     def redirect(self) -> None:
         """Let the statement update its part."""
-        _Redirect(self.found, lambda store: self._cell(self.trip, store=store)).visit(
-            self.found.statement
-        )
+
+        def part(store: bool) -> ast.expr:
+            indices = [nodes.clone(each) for each in self.found.indices]
+            axes = self._with_trip(indices, self.trip.expression())
+            return nodes.subscript(self.name, axes, store=store)
+
+        _Redirect(self.found, part).visit(self.found.statement)
 
 
 class _Redirect(ast.NodeTransformer):
     """Replaces a cell, or a scalar, by another cell."""
 
-    def __init__(self, found: _Reduction, cell: Callable[[bool], ast.expr]) -> None:
+    def __init__(self, found: Reduction, cell: Callable[[bool], ast.expr]) -> None:
         self.found, self.cell = found, cell
 
     def _replaced(self, node: ast.Name | ast.Subscript) -> ast.AST:

@@ -587,7 +587,7 @@ def test_a_cell_that_is_not_known_is_spelled_as_before():
     new = "def f(A, B, idx, n):\n    for i in range(n):\n        {} = B[i]  # 0: i\n"
     assert kind(original, new.format("A[idx[i]]")) == "equal"
     assert kind(original, new.format("A[idx[i] + 1]")) == "statement"
-    assert kind(original, new.format("B[idx[i]]")) == "statement"
+    assert kind(original, new.format("B[idx[i]]")) == "unknown"
 
 
 def test_cells_of_an_array_of_unknown_or_unsure_size_are_not_added_to():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from astile.errors import IllegalSchedule
+from astile.errors import IllegalSchedule, ScheduleError
 from astile.ir.module import module_text
 from astile.ir.program import Program
 from astile.rewrites.reorder import reorder
@@ -179,6 +179,52 @@ def f(x, y):
     assert_same_results(before, after, rows, (0, 1, 2, 5))
 
 
+HISTOGRAM = """
+def histogram(x, w, counts):
+    for i in range(x.shape[0]):
+        {update}
+"""
+HISTOGRAMS = {
+    "counts": "counts[x[i]] += 1",
+    "weights": "counts[x[i]] -= w[i] * 2",
+    "greatest": "counts[x[i]] = max(counts[x[i]], w[i])",
+    "a name for the bin": "b = x[i] // 2\n        counts[b] += w[i]",
+    "some only": "if w[i] > 1:\n            counts[x[i]] += w[i]",
+}
+
+
+def bins(size: int) -> tuple[object, ...]:
+    x = np.arange(size, dtype=np.int64) * 7 % 8 - 2
+    return x, np.arange(size, dtype=np.int64) % 5, np.ones(6, np.int64)
+
+
+@pytest.mark.parametrize("name", HISTOGRAMS)
+def test_cells_that_data_pick_have_a_row_for_each_part(name: str) -> None:
+    before = program(HISTOGRAM.format(update=HISTOGRAMS[name]))
+    after, [i_0, _] = applied(split, before, loop(before, "i"), [None, 4])
+    after = rewritten(rfactor, after, stage(after, "counts"), i_0)
+    text = module_text(after)
+    assert "np.empty(((x.shape[0] + 3) // 4, counts.shape[0]), counts.dtype)" in text
+    assert "counts_rf[i_0, counts_0]" in text
+    assert_proved(before, after)
+    assert_same_results(before, after, bins, sizes(4))
+
+
+def test_some_axes_may_be_known() -> None:
+    before = program("""
+def f(x, counts):
+    n, m = x.shape
+    for b in range(n):
+        for i in range(m):
+            counts[b, x[b, i], 2] += 1
+""")
+    after = rewritten(rfactor, before, stage(before, "counts"), loop(before, "i"))
+    assert "counts_rf[i, b, x[b, i], 2] += 1" in module_text(after)
+    assert_proved(before, after)
+    x = np.arange(15).reshape(3, 5) % 4
+    assert_same_results(before, after, lambda n: (x[:, :n], np.zeros((3, 4, 3), int)), (0, 1, 5))
+
+
 # --- refuses ------------------------------------------------------------------------------------
 
 
@@ -207,7 +253,7 @@ def test_a_loop_over_cells() -> None:
         "y[i] = y[i] / x[i, k]",
         "y[i] = y[i] * 2 + x[i, k]",
         "y[i] = max(y[i], y[i] + x[i, k])",
-        "y[x[i, k]] += 1",
+        "y[x[i, k]] += y[i]",
     ],
 )
 def test_no_reduction(update: str) -> None:
@@ -216,6 +262,32 @@ def test_no_reduction(update: str) -> None:
     assert error.code == "schedule.no-reduction"
     assert "not updated by one statement" in str(error)
     assert error.diagnostic.span is not None
+
+
+@pytest.mark.parametrize(
+    "more",
+    ["seen[i] = counts[x[i]]", "counts[0] = 0", "counts[x[i]] *= 2"],
+)
+def test_a_histogram_whose_bins_are_needed_in_between(more: str) -> None:
+    text = HISTOGRAM.format(update=f"counts[x[i]] += 1\n        {more}").replace("w,", "seen,")
+    s = Schedule(program(text))
+    i_0, _ = s.split("i", [None, 4])
+    with pytest.raises(ScheduleError, match="rfactor"):
+        s.rfactor("counts#0" if "counts[0]" in more or "*=" in more else "counts", i_0)
+
+
+def test_a_histogram_of_slices() -> None:
+    before = program(HISTOGRAM.format(update="counts[x[i] : x[i] + 2] += 1"))
+    error = refused(rfactor, before, stage(before, "counts"), loop(before, "i"))
+    assert error.code == "schedule.no-reduction"
+
+
+def test_an_exact_histogram_of_reals() -> None:
+    text = HISTOGRAM.format(update="counts[x[i]] += w[i] * 0.5")
+    s = Schedule(program(text), exact=True)
+    i_0, _ = s.split("i", [None, 4])
+    with pytest.raises(IllegalSchedule, match="counts"):
+        s.rfactor("counts", i_0)
 
 
 def test_two_statements() -> None:
