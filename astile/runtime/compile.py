@@ -210,10 +210,13 @@ def one_at_a_time_if_needed(function: Callable[..., object]) -> Callable[..., ob
     Args:
         function: compiled with `parallel=True`.
     """
+    is_safe = False
 
     def call(*arguments: object, **keywords: object) -> object:
-        if _layer_is_safe():
+        nonlocal is_safe
+        if is_safe:
             return function(*arguments, **keywords)
+        is_safe = _layer_is_safe()  # numba keeps the layer that it has chosen
         with _ONE_AT_A_TIME:
             return function(*arguments, **keywords)
 

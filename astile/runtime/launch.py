@@ -57,6 +57,19 @@ class Launcher:
         with compiling.retelling(self.target, self.text, self.program):
             return self._retyped(self._run(checked))
 
+    def again(self, arguments: Sequence[object]) -> object:
+        """Run it on the host, with arguments like those of a call before.
+
+        Args:
+            arguments: all of them, by position.
+        """
+        try:
+            result = self.function(*arguments)
+        except Exception:
+            with compiling.retelling(self.target, self.text, self.program):
+                raise
+        return self._retyped(result) if self.returned else result
+
     def _retyped(self, result: object) -> object:
         """Numbers that are returned have the type that they have in the plain program.
 
