@@ -153,7 +153,7 @@ def _run_candidate(
     except Exception as error:
         raise InternalError(
             f"{candidate.label} raises {type(error).__name__}, which the plain function does not",
-            code="internal-divergence",
+            code="internal.divergence",
             notes=(str(error) or "without a message",),
             hints=("please report it, with the function and the arguments",),
         ) from error
@@ -167,6 +167,7 @@ def _copied(arguments: Mapping[str, object]) -> dict[str, object]:
         if getattr(value, "__cuda_array_interface__", None) is not None:
             raise ArgumentError(
                 f"argument {name!r} is in the memory of a GPU",
+                code="argument.device",
                 hints=("pass NumPy arrays to check; it copies them to every target itself",),
             )
         copies[name] = _copy_of(value, bases) if isinstance(value, np.ndarray) else value
@@ -270,7 +271,7 @@ def _divergence(candidate: Candidate, what: str, wanted: object, got: object) ->
     return InternalError(
         f"{candidate.label} diverges from the plain function at {what}: "
         f"it gives {got}, expected {wanted}",
-        code="internal-divergence",
+        code="internal.divergence",
         notes=("a step that was accepted must not change the result",),
         hints=("please report it, with the function and the arguments",),
     )

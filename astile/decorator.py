@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
+from astile import frames
 from astile.diagnostics import did_you_mean
 from astile.errors import ScheduleError
 from astile.forms import Scheduling
@@ -41,6 +42,7 @@ def tile(
 ) -> Decorator: ...
 
 
+@frames.entry
 def tile(
     function: Callable[..., Any] | None = None,
     /,
@@ -71,16 +73,17 @@ def tile(
     if sizes is not None and schedule is not None:
         raise ScheduleError(
             "@tile takes sizes of tiles or a schedule, not both",
-            code="schedule-options",
+            code="schedule.bad-options",
             hints=("call s.tile(...) inside the schedule",),
         )
     if schedule is not None and not callable(schedule):
         raise ScheduleError(
             f"schedule is a {type(schedule).__name__}, not a function",
-            code="schedule-options",
+            code="schedule.bad-options",
             hints=("write `def my_schedule(s): s.split(...)` and pass schedule=my_schedule",),
         )
 
+    @frames.entry
     def decorate(plain: Callable[P, R], /) -> Kernel[P, R]:
         return Kernel(
             plain, tiles=sizes, schedule=schedule, target=target, exact=exact, scratch=scratch
@@ -91,7 +94,7 @@ def tile(
     if isinstance(function, (int, Mapping)):
         raise ScheduleError(
             f"@tile takes sizes by the name of their loop, not {function!r}",
-            code="schedule-options",
+            code="schedule.bad-options",
             hints=("write @tile(i=16, j=16)",),
         )
     return decorate(function)
@@ -104,7 +107,7 @@ def _tile_sizes(tiles: Mapping[str, int] | None, loops: Mapping[str, int]) -> di
     if twice:
         raise ScheduleError(
             f"loop {twice[0]!r} has two sizes: {loops[twice[0]]} and {(tiles or {})[twice[0]]}",
-            code="schedule-options",
+            code="schedule.bad-options",
         )
     sizes = {**(tiles or {}), **loops}
     for name, size in sizes.items():
@@ -112,15 +115,17 @@ def _tile_sizes(tiles: Mapping[str, int] | None, loops: Mapping[str, int]) -> di
         if is_number and operator.index(size) >= 1:  # an integer of Python or NumPy
             sizes[name] = operator.index(size)
             continue
-        near = None if isinstance(size, int) else did_you_mean(name, _OPTIONS)
+        is_size = isinstance(size, int) and not isinstance(size, bool)
+        near = None if is_size else did_you_mean(name, _OPTIONS)
         raise ScheduleError(
             f"the tile size of loop {name!r} is {size!r}, not a positive integer",
-            code="schedule-options",
+            code="schedule.bad-options",
             hints=(near,) if near else (),
         )
     return sizes
 
 
+@frames.entry
 def from_source(text: str, name: str | None = None, **options: Any) -> Kernel[..., Any]:
     """A kernel from the text of a module, for functions whose source Python cannot find.
 

@@ -110,3 +110,17 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
     """A hint naming the candidate nearest to a misspelt word, or None when none is near."""
     near = difflib.get_close_matches(word, list(candidates), n=1, cutoff=0.5)
     return f"did you mean {near[0]!r}?" if near else None
+
+
+def suggestions(word: str, known: Iterable[str], what: str) -> list[str]:
+    """Hints for a word that is not known: the nearest one, and all there are.
+
+    Args:
+        word: as it was written.
+        known: the words that there are.
+        what: they are, such as ``"loops here"``.
+    """
+    words = list(dict.fromkeys(known))
+    near = did_you_mean(word, words)
+    every = f"{what}: {', '.join(words) or 'none'}"
+    return [every] if near is None else [near, every]

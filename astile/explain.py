@@ -62,12 +62,14 @@ def sizes_of(program: Program, given: Mapping[str, object]) -> Sizes:
             if not isinstance(shape, tuple) or not all(isinstance(e, int) for e in shape):
                 raise ArgumentError(
                     f"explain needs the shape of {use.name}",
+                    code="argument.no-shape",
                     span=use.span,
                     hints=(f"pass an array, or its shape: explain({use.name}=(224, 224))",),
                 )
             if use.rank is not None and len(shape) != use.rank:
                 raise ArgumentError(
                     f"{use.name} has {use.rank} axes, and the shape given has {len(shape)}",
+                    code="argument.bad-shape",
                     span=use.span,
                 )
             shapes[use.name] = shape
@@ -77,6 +79,7 @@ def sizes_of(program: Program, given: Mapping[str, object]) -> Sizes:
         elif use.role == "integer":
             raise ArgumentError(
                 f"explain needs the value of {use.name}",
+                code="argument.no-value",
                 span=use.span,
                 hints=(f"pass an integer: explain({use.name}=100)",),
             )
@@ -121,13 +124,13 @@ def _measured(program: Program, sizes: Sizes) -> Measured:
     except NotModelled as error:
         raise SourceError(
             f"what this touches cannot be counted: {error.reason}",
-            code="explain",
+            code="source.not-counted",
             span=program.source.span(error.node),
         ) from error
     except isl.Error as error:
         raise SourceError(
             "what this touches cannot be counted: the sizes of its arrays are not known",
-            code="explain",
+            code="source.not-counted",
             span=program.source.span(program.function),
             notes=(str(error),),
         ) from error

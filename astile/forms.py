@@ -90,7 +90,7 @@ class Forms:
         if target in ("cuda", "emulate"):
             raise ArgumentError(
                 f"{by_zero.text} divides by zero, for which Python raises an error",
-                code="argument-division",
+                code="argument.division",
                 span=by_zero.span,
                 notes=("a GPU cannot raise one in the middle of a kernel",),
                 hints=("use target='cpu', or divide numbers of NumPy",),
@@ -211,7 +211,7 @@ def _require_written(program: Program) -> None:
     where = ", ".join(f"{name}={value}" for name, value in found.iteration.items())
     raise SourceError(
         f"{cell} is read, and nothing is ever written to it",
-        code="source-unwritten",
+        code="source.unwritten",
         span=found.span,
         label=f"read here, in iteration ({where})" if where else "read here",
         related=[Related(found.made, "allocated here")] if found.made else [],

@@ -10,8 +10,8 @@ from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast, get_args
 
 from astile import check as checking
 from astile import explain as explaining
-from astile import page
-from astile.diagnostics import did_you_mean
+from astile import frames, page
+from astile.diagnostics import suggestions
 from astile.display import Bundle, bundle
 from astile.errors import ArgumentError, LoweringError, ScheduleError
 from astile.forms import Forms, Scheduling
@@ -33,6 +33,7 @@ Target = Literal["auto", "cpu", "cuda", "python", "emulate"]
 _TARGETS: tuple[str, ...] = get_args(Target)
 
 
+@frames.entries
 class Kernel(Generic[P, R_co]):
     """A function of plain loops together with its schedule; call it as the plain function.
 
@@ -73,21 +74,21 @@ class Kernel(Generic[P, R_co]):
         self._original = program
         self._forms = Forms(program, tiles=tiles, scheduling=schedule, exact=exact)
         self._has_warned = False
-        self._not_compiled: set[tuple[tuple[str, str], ...]] = set()
         self._repeats = Repeats({e.name for e in self._forms.uses if e.may_be_written})
+        self._not_compiled: set[tuple[tuple[str, str], ...]] = set()
         self._forms.schedule(self._default_target())  # what is wrong with it shows now
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
         """Run it: NumPy arrays on the host or through the GPU, device arrays where they are."""
-        values = self._bound(args, kwargs)
         known = None if kwargs else self._repeats.find(args)
         if known is not None:
             return cast("R_co", known.again(args))
-        target = self._target_for(values)
+        values = self._bound(args, kwargs)
         given = tuple(values.values())
         known = self._repeats.find(given) if len(args) < len(given) else None
         if known is not None:
             return cast("R_co", known.again(given))
+        target = self._target_for(values)
         forms = self._forms.suited_to(values, target)
         checked = arguments.check(forms.uses, forms.conditions, values, target)
         return cast("R_co", self._run_or_fall_back(forms, target, checked, given))
@@ -168,7 +169,7 @@ class Kernel(Generic[P, R_co]):
         if checked.overlaps:
             raise ArgumentError(
                 f"arguments {checked.overlaps[0]}: such a call runs the original loops",
-                code="argument-overlap",
+                code="argument.overlap",
                 hints=("check it with arrays that are apart",),
             )
         candidates, skipped = forms.candidates(self._default_target())
@@ -270,7 +271,7 @@ class Kernel(Generic[P, R_co]):
             return
         raise ArgumentError(
             f"arguments {found[0]}, and target {target!r} needs them apart",
-            code="argument-overlap",
+            code="argument.overlap",
             span=self._original.source.span(self._original.function),
             notes=("on the host such a call runs the original loops, in their order",),
             hints=(f"pass {found[0].second}.copy(), or use target='cpu'",),
@@ -301,9 +302,8 @@ class Kernel(Generic[P, R_co]):
 def _known_target(target: str) -> Target:
     if target in _TARGETS:
         return cast("Target", target)
-    hint = did_you_mean(str(target), _TARGETS)
     raise ScheduleError(
-        f"there is no target {target!r}; targets are {', '.join(_TARGETS)}",
-        code="schedule-target",
-        hints=(hint,) if hint else (),
+        f"there is no target {target!r}",
+        code="schedule.bad-target",
+        hints=suggestions(str(target), _TARGETS, "targets"),
     )

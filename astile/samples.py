@@ -9,10 +9,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from astile.analysis import bounds
+from astile.diagnostics import did_you_mean
 from astile.errors import ArgumentError
 from astile.ir.program import Program
 from astile.runtime.uses import uses
 
+#: Names that a misspelt dtype may have meant.
+_DTYPES = ("bool", "float32", "float64", "int32", "int64", "uint8", "complex64", "complex128")
 #: How often sizes are enlarged until every access stays inside.
 _TRIES = 20
 
@@ -74,6 +77,7 @@ def sample_arguments(
         else:
             raise ArgumentError(
                 f"{name} needs a value: nothing in the program tells what it is",
+                code="argument.no-value",
                 hints=(f"on the command line: --value {name}=1, or --shape {name}=100",),
             )
     return made
@@ -106,8 +110,16 @@ def _enlarge(
 def _array(random: np.random.Generator, shape: tuple[int, ...], named: str) -> np.ndarray:
     try:
         dtype = np.dtype(named)
-    except TypeError as error:
-        raise ArgumentError(f"NumPy has no dtype {named!r}") from error
+    except TypeError:
+        hint = did_you_mean(
+            named,
+            ("bool", "complex64", "complex128", "float32", "float64", "int32", "int64", "uint8"),
+        )
+        raise ArgumentError(
+            f"NumPy has no dtype {named!r}",
+            code="argument.bad-dtype",
+            hints=[hint] if hint else ["for example float32"],
+        ) from None
     if dtype.kind == "b":
         return random.random(shape) < 0.5
     if dtype.kind in "iu":

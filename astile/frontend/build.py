@@ -126,7 +126,7 @@ def _helper(
         if captured.code in callers or len(callers) > _DEPTH:
             raise SourceError(
                 f"{captured.function.name} calls itself",
-                code="recursion",
+                code="source.recursion",
                 span=captured.source.span(captured.function),
                 hints=["write the recursion as a loop"],
             )
@@ -171,7 +171,7 @@ def _default(name: str, written: ast.expr, captured: Captured) -> ast.expr:
         return written
     raise SourceError(
         f"the default value of {name} is no number",
-        code="default",
+        code="source.default",
         span=captured.source.span(written),
         hints=["use a number, a string or None as the default, and pass the rest at the call"],
     )
@@ -195,7 +195,7 @@ def _with_scratch(program: Program, scratch: Iterable[str]) -> Program:
             near = did_you_mean(name, parameters)
             raise SourceError(
                 f"scratch names {name!r}, which is no parameter of {program.name}",
-                code="scratch",
+                code="source.scratch",
                 span=program.source.span(program.function),
                 hints=[near or "arrays made inside the function shrink without asking"],
             )

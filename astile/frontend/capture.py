@@ -93,7 +93,7 @@ def _plain_function(function: object) -> types.FunctionType:
         if function.__name__ == "<lambda>":
             raise SourceError(
                 "a lambda cannot be a kernel",
-                code="not-a-function",
+                code="source.not-a-function",
                 hints=["write it with `def`, so that it can hold loops and has a name"],
             )
         return function
@@ -101,28 +101,30 @@ def _plain_function(function: object) -> types.FunctionType:
     if hasattr(function, "py_func"):
         raise SourceError(
             f"{name} is already compiled by numba",
-            code="not-a-function",
+            code="source.not-a-function",
             hints=["put @tile in the place of numba's decorator; astile runs numba itself"],
         )
     if isinstance(function, types.MethodType):
         raise SourceError(
             f"{name} is a method",
-            code="not-a-function",
+            code="source.not-a-function",
             hints=["write a function whose arguments are the arrays and numbers it needs"],
         )
     if isinstance(function, str):
         raise SourceError(
-            "a kernel is a function, not a string", code="not-a-function", hints=[_FROM_SOURCE]
+            "a kernel is a function, not a string",
+            code="source.not-a-function",
+            hints=[_FROM_SOURCE],
         )
     if isinstance(function, functools.partial):
         raise SourceError(
             "a functools.partial object cannot be a kernel",
-            code="not-a-function",
+            code="source.not-a-function",
             hints=["pass the function itself, and the arguments when it is called"],
         )
     raise SourceError(
         f"{name} is not a plain Python function but a {type(function).__name__}",
-        code="not-a-function",
+        code="source.not-a-function",
         hints=["a kernel is a function written with `def`"],
     )
 
@@ -134,20 +136,20 @@ def _wrapped(function: types.FunctionType) -> SourceError:
     message = f"{name} is wrapped by another decorator"
     inner = inspect.unwrap(function)
     if not isinstance(inner, types.FunctionType):
-        return SourceError(message, code="decorator", hints=[hint])
+        return SourceError(message, code="source.decorator", hints=[hint])
     try:
         source = _source(inner)
         decorators = _definition(inner, source).decorator_list
     except SourceError:
-        return SourceError(message, code="decorator", hints=[hint])
+        return SourceError(message, code="source.decorator", hints=[hint])
     spelled = [_decorator_name(each) for each in decorators]
     tiles = [index for index, each in enumerate(spelled) if each.split(".")[-1] == "tile"]
     below = decorators[tiles[-1] + 1 :] if tiles else decorators
     if not below:
-        return SourceError(message, code="decorator", hints=[hint])
+        return SourceError(message, code="source.decorator", hints=[hint])
     return SourceError(
         f"{name} is wrapped by the decorator {_decorator_name(below[0])}",
-        code="decorator",
+        code="source.decorator",
         span=source.span(below[0]),
         label="astile would see the wrapper and not your loops",
         hints=[hint],
@@ -171,7 +173,7 @@ def _source(function: types.FunctionType) -> SourceFile:
     except (OSError, TypeError, SyntaxError, IndexError) as error:
         raise SourceError(
             f"the source text of {function.__name__} cannot be found",
-            code="no-source",
+            code="source.no-text",
             notes=[f"it was defined in {function.__code__.co_filename}"],
             hints=[_FROM_SOURCE],
         ) from error
@@ -324,7 +326,7 @@ def _not_its_text(
         hints = ["define the kernel in a module that is no test, or `raise` in place of `assert`"]
     return SourceError(
         f"the text found for {function.__name__} is not the code that runs",
-        code="wrong-source",
+        code="source.other-text",
         span=None if source is None or definition is None else source.span(definition),
         notes=notes,
         hints=hints,

@@ -71,7 +71,7 @@ def _free_reserved_names(function: ast.FunctionDef, captured: Captured) -> None:
         if isinstance(node, ast.arg) and node.arg in RESERVED:
             raise SourceError(
                 f"the parameter {node.arg!r} hides a word that astile writes itself",
-                code="reserved-name",
+                code="source.reserved-name",
                 span=captured.source.span(node),
                 hints=[f"call it {node.arg}_, or by another name"],
             )
@@ -113,7 +113,7 @@ class _Resolver(ast.NodeTransformer):
         if len(node.args) > 1 and values.fills_argument(self._outside(node.func), len(node.args)):
             message = f"{query.dotted(node.func)} stores into its last argument"
             hint = "store its value: `B[:] = np.sqrt(A)` in place of `np.sqrt(A, B)`"
-            raise self._error("hidden-store", message, node, [hint])
+            raise self._error("source.hidden-store", message, node, [hint])
         match node:
             case ast.Call(func=ast.Name(id="len"), args=[outside], keywords=[]):
                 found = self._tuple(outside)
@@ -184,12 +184,12 @@ class _Resolver(ast.NodeTransformer):
             if id(node) in self._called:
                 message = f"{name} is called, but it is no function of the module"
                 hint = "call a function by its own name; arguments are arrays and numbers"
-                raise self._error("function-argument", message, node, [hint])
+                raise self._error("source.function-argument", message, node, [hint])
             return node
         if name in self._declared:
             hint = f"give it a value: `{name} = ...`"
             message = f"{name} is declared, but never assigned"
-            raise self._error("unknown-value", message, node, [hint])
+            raise self._error("source.unknown-value", message, node, [hint])
         value = self._value(name, node)
         if values.is_builtin(name, value):
             if name in subset.REFUSED_BUILTINS:
@@ -204,7 +204,7 @@ class _Resolver(ast.NodeTransformer):
         """What a name outside the function holds."""
         if name == self._captured.function.name:
             hint = "write the recursion as a loop"
-            raise self._error("recursion", f"{name} calls itself", node, [hint])
+            raise self._error("source.recursion", f"{name} calls itself", node, [hint])
         for scope in (self._captured.closure, self._captured.module):
             if name in scope:
                 return scope[name]
@@ -213,7 +213,7 @@ class _Resolver(ast.NodeTransformer):
         known = [*self._local, *self._captured.closure, *self._captured.module, *dir(builtins)]
         near = did_you_mean(name, [each for each in known if not each.startswith("__")])
         hint = near or "define it above the kernel, or pass it as an argument"
-        raise self._error("unknown-name", f"the name {name!r} is not defined", node, [hint])
+        raise self._error("source.unknown-name", f"the name {name!r} is not defined", node, [hint])
 
     def _named(self, node: ast.expr, name: str, value: object) -> ast.expr:
         """The name `name` in place of `node`, bound to what `value` means."""
@@ -221,7 +221,7 @@ class _Resolver(ast.NodeTransformer):
         if name in RESERVED and not isinstance(found, values.Word):
             message = f"{name!r} is {_described(value)} here, and astile writes {name!r} itself"
             hint = "import or define it under another name"
-            raise self._error("reserved-name", message, node, [hint])
+            raise self._error("source.reserved-name", message, node, [hint])
         if isinstance(found, values.Frozen):
             self.found.constants[name] = self._frozen(name, found.value)
         elif isinstance(found, values.Imported):
@@ -258,7 +258,9 @@ class _Resolver(ast.NodeTransformer):
             if not hasattr(value, attribute):
                 near = did_you_mean(attribute, dir(value))
                 hints = [near or f"look for it in the documentation of {home}"]
-                raise self._error("unknown-name", f"{home} has no {attribute!r}", node, hints)
+                raise self._error(
+                    "source.unknown-name", f"{home} has no {attribute!r}", node, hints
+                )
             value = getattr(value, attribute)
             if isinstance(values.meaning(value), values.Word):
                 return nodes.copy_place(node, nodes.attribute(*attributes[position:]))
@@ -286,7 +288,7 @@ class _Resolver(ast.NodeTransformer):
         if near is not None:
             hints.insert(0, near)
         message = f"arrays and numbers have no attribute {node.attr!r}"
-        raise self._error("unknown-attribute", message, node, hints)
+        raise self._error("source.unknown-attribute", message, node, hints)
 
     # --- errors ---------------------------------------------------------------------------------
 
@@ -294,7 +296,7 @@ class _Resolver(ast.NodeTransformer):
         if isinstance(value, values.Unread):
             message = f"the value of {name} is not known: the text is read, and not run"
             hint = f"write a number, `{name} = ...`, or pass {name} as an argument"
-            return self._error("unknown-value", message, node, [hint])
+            return self._error("source.unknown-value", message, node, [hint])
         if isinstance(value, type) and issubclass(value, BaseException):
             hint = "raise one of Python's own exceptions, such as ValueError"
         elif callable(value):
@@ -304,7 +306,7 @@ class _Resolver(ast.NodeTransformer):
         else:
             hint = "pass the numbers and arrays that it holds as arguments"
         message = f"{name} is {_described(value)} from outside the kernel"
-        return self._error("outside-value", message, node, [hint])
+        return self._error("source.outside-value", message, node, [hint])
 
     def _error(self, code: str, message: str, node: ast.AST, hints: Iterable[str]) -> SourceError:
         span = self._captured.source.span(node)

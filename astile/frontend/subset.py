@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from astile.errors import SourceError
 from astile.source import SourceFile
 
-CODE = "unsupported-python"
+CODE = "source.unsupported"
 
 
 @dataclass(frozen=True)

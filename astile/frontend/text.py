@@ -76,14 +76,14 @@ def _chosen(definitions: list[_Definition], name: str | None) -> _Definition:
     if not definitions:
         raise SourceError(
             "the text defines no function",
-            code="source-name",
+            code="source.no-function",
             hints=["pass the text that holds its `def` line at the left margin"],
         )
     if name is None:
         if len(definitions) > 1:
             raise SourceError(
                 f"the text defines {len(known)} functions: {', '.join(known)}",
-                code="source-name",
+                code="source.no-function",
                 hints=[f"say which one: name={known[-1]!r}"],
             )
         return definitions[0]
@@ -93,7 +93,7 @@ def _chosen(definitions: list[_Definition], name: str | None) -> _Definition:
     near = did_you_mean(name, known)
     raise SourceError(
         f"the text defines no function {name!r}",
-        code="source-name",
+        code="source.no-function",
         hints=[near or f"it defines {', '.join(known)}"],
     )
 
@@ -102,7 +102,7 @@ def _syntax_error(error: SyntaxError, source: SourceFile) -> SourceError:
     line, column = error.lineno or 1, error.offset or 1
     return SourceError(
         f"the text is no Python: {error.msg}",
-        code="syntax",
+        code="source.syntax",
         span=Span(source, line, column, line, column + 1),
     )
 
@@ -218,7 +218,7 @@ def _function(
     if code is None:
         raise SourceError(
             f"{definition.name} cannot be compiled",
-            code="syntax",
+            code="source.syntax",
             span=source.span(definition),
         )
     function = types.FunctionType(code, held, definition.name)

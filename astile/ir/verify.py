@@ -188,7 +188,7 @@ def _broken(invariant: str, program: Program, node: ast.AST) -> InternalError:
         notes.append(f"at a statement of the kind {type(statement).__name__}")
     return InternalError(
         f"broken invariant: {invariant}",
-        code="invariant",
+        code="internal.invariant",
         span=program.source.span(node),
         notes=notes,
         hints=["this is a fault of astile; please report the kernel and its schedule"],

@@ -72,6 +72,7 @@ def parts(program: Program, body: Sequence[ast.stmt]) -> list[Part]:
         elif _returns(statement):
             raise LoweringError(
                 "a loop that runs on the GPU cannot return",
+                code="lowering.return",
                 span=program.source.span(statement),
                 hints=["store the value in a name or an array, and return after the loop"],
             )
@@ -96,6 +97,7 @@ def _control(program: Program, statement: ast.stmt) -> HostControl:
         word = type(statement).__name__.lower()
         raise LoweringError(
             f"a loop bound to blocks or threads stands inside `{word}`",
+            code="lowering.nesting",
             span=program.source.span(statement),
             hints=["bind loops inside loops and conditions only"],
         )
@@ -150,6 +152,7 @@ def _check_host(program: Program, node: ast.AST) -> None:
     if called:
         raise LoweringError(
             f"{min(called)} is called on the host, and compiled for the GPU",
+            code="lowering.helper",
             span=program.source.span(node),
             hints=["compute the value before the call and pass it as an argument"],
         )

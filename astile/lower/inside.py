@@ -99,7 +99,7 @@ class Inside:
         if found:
             raise LoweringError(
                 f"{function.name} indexes an array, and is called on the GPU",
-                code="lowering-bounds",
+                code="lowering.bounds",
                 span=program.source.span(program.function),
                 notes=["whether the index stays inside the array cannot be told from the call"],
                 hints=[f"write the body of {function.name} in place of the call"],

@@ -72,7 +72,7 @@ def _require_no_half(program: Program, types: Mapping[str, str]) -> None:
         if kind.startswith("float16"):
             raise LoweringError(
                 f"argument {name!r} is of float16, which numba does not have on the CPU",
-                code="lowering-types",
+                code="lowering.types",
                 span=program.source.span(program.function),
                 hints=[f"pass {name}.astype(np.float32), or use target='python'"],
             )
@@ -283,7 +283,7 @@ class _Caster(Expressions):
             LoweringError: always.
         """
         span = self.program.source.span(value) or self.program.source.span(self.place)
-        raise LoweringError(message, code="lowering-types", span=span, hints=[hint])
+        raise LoweringError(message, code="lowering.types", span=span, hints=[hint])
 
 
 def _as_load(target: ast.expr) -> ast.expr:

@@ -31,6 +31,7 @@ def check(program: Program, body: Sequence[ast.stmt]) -> None:
                 doing = "copying" if isinstance(node, ast.Assign) else "arithmetic on"
                 raise LoweringError(
                     f"{doing} whole arrays inside a kernel",
+                    code="lowering.whole-array",
                     span=program.source.span(found) or program.source.span(statement),
                     notes=["numba.cuda has no arrays made in a kernel but shared and local ones"],
                     hints=["write it as a loop over cells"],

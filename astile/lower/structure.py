@@ -97,9 +97,18 @@ class _Check:
         self.threads: dict[str, int] = {}
         self.inner_names = query.names_written(root)
 
-    def fail(self, message: str, node: ast.AST, hint: str, note: str | None = None) -> None:
+    def fail(
+        self,
+        message: str,
+        node: ast.AST,
+        hint: str,
+        note: str | None = None,
+        *,
+        code: str = "lowering.nesting",
+    ) -> None:
         raise LoweringError(
             message,
+            code=code,
             span=self.program.source.span(node),
             hints=[hint],
             notes=[] if note is None else [note],
@@ -113,6 +122,7 @@ class _Check:
                     "a kernel cannot return out of a loop",
                     each,
                     "store the value in an array, and return after the loop",
+                    code="lowering.return",
                 )
 
     def statement(self, statement: ast.stmt, around: tuple[ast.For, ...]) -> None:
@@ -198,7 +208,10 @@ class _Check:
                 )
         if not query.integer(header.step):
             self.fail(
-                f"the step of {header.variable} is no literal", loop, "write the step as a number"
+                f"the step of {header.variable} is no literal",
+                loop,
+                "write the step as a number",
+                code="lowering.not-literal",
             )
         blocks = self.extent(loop)
         if blocks is not None and blocks > MOST_BLOCKS[axis]:
@@ -206,6 +219,7 @@ class _Check:
                 f"{blocks} blocks along {axis}; a grid has at most {MOST_BLOCKS[axis]}",
                 loop,
                 "bind the longest loop to blockIdx.x, or split by a larger factor",
+                code="lowering.limit",
             )
 
     def _thread_loop(self, loop: ast.For, around: tuple[ast.For, ...]) -> None:
@@ -224,6 +238,7 @@ class _Check:
                 f"over {printer.print_expression(loop.iter)}",
                 loop,
                 f"split {header.variable} by a literal factor and bind the inner loop",
+                code="lowering.not-literal",
             )
         assert extent is not None
         self.threads[axis] = max(extent, self.threads.get(axis, 1))
@@ -288,6 +303,7 @@ class _Check:
             f"expand {name} into an array with one cell per iteration: "
             f"s.expand({name!r}, {header.variable!r})",
             f"each {level(loop)} has a {name} of its own",
+            code="lowering.carried",
         )
 
     def limits(self) -> None:
@@ -300,6 +316,7 @@ class _Check:
                     f"{extent} threads along {axis}; a block has at most {MOST_ALONG[axis]}",
                     self.root,
                     "split the loop by a smaller factor",
+                    code="lowering.limit",
                 )
         if total > MOST_THREADS:
             shape = " x ".join(str(self.threads[a]) for a in AXES if a in self.threads)
@@ -307,4 +324,5 @@ class _Check:
                 f"{shape} = {total} threads; a block has at most {MOST_THREADS}",
                 self.root,
                 "split by smaller factors, or leave one of the loops unbound",
+                code="lowering.limit",
             )

@@ -237,7 +237,7 @@ def refuse(program: Program, reading: Reading) -> None:
     """
     raise LoweringError(
         f"{reading.name} may be read before it is set",
-        code="lowering-unbound",
+        code="lowering.unbound",
         span=program.source.span(reading.statement),
         hints=[f"set {reading.name} before the loop or condition that sets it"],
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from astile.analysis import affine
+from astile.diagnostics import suggestions
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
@@ -43,7 +44,7 @@ def bind(program: Program, loop: int, axis: str) -> Rewritten:
         raise ScheduleError(
             f"no hardware index {axis!r}",
             code="schedule.bad-axis",
-            hints=["one of " + ", ".join(AXES)],
+            hints=suggestions(str(axis), AXES, "indices"),
         )
     node = edit.loop(loop)
     check_nesting(edit, node, AXES[axis])

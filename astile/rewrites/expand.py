@@ -10,6 +10,7 @@ from astile.analysis.affine import Affine
 from astile.analysis.calls import Calls
 from astile.analysis.params import names_of
 from astile.analysis.value_types import Types
+from astile.diagnostics import suggestions
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
@@ -49,6 +50,7 @@ def expand(program: Program, scalar: str, loops: Sequence[int]) -> Rewritten:
             f"no scalar {scalar!r} is written inside these loops",
             code="schedule.no-such-scalar",
             span=edit.span(around[0]),
+            hints=suggestions(scalar, _scalars(around[0]), "scalars written here"),
         )
     place = edit.place(around[0])
     made = expand_scalars(edit, [scalar], [around[0]], around, at_top=not place.loops)
@@ -93,6 +95,12 @@ def expand_scalars(
         for part in parts:
             _Cells(scalar, array, cell).visit(part)
     return allocations
+
+
+def _scalars(loop: ast.For) -> list[str]:
+    """The names that a loop writes, its own variable and those of inner loops apart."""
+    variables = {n for each in query.loops(loop) for n in query.names_written(each.target)}
+    return sorted(query.names_written(loop) - variables)
 
 
 def _check_not_live(edit: Editor, scalar: str, loop: ast.For) -> None:

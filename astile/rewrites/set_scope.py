@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from astile.analysis import footprint
 from astile.analysis.footprint import Access, AtMost, Side
+from astile.diagnostics import suggestions
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.printer import print_expression
@@ -84,8 +85,9 @@ def set_scope(program: Program, array: str, scope: str) -> Rewritten:
 def _check_scope(scope: str) -> None:
     if scope not in SCOPES:
         raise ScheduleError(
-            f"scope {scope!r} is none of {', '.join(map(repr, SCOPES))}",
+            f"there is no scope {scope!r} to move an array to",
             code="schedule.bad-scope",
+            hints=suggestions(str(scope), SCOPES, "scopes"),
             notes=["an array that is not moved stays in global memory"],
         )
 
@@ -131,7 +133,7 @@ def _held(edit: Editor, array: str) -> _Held:
         raise ScheduleError(
             f"no array {array!r} is allocated in this function",
             code="schedule.no-such-array",
-            hints=[f"arrays allocated here: {', '.join(known)}"] if known else [],
+            hints=suggestions(array, known, "arrays allocated here"),
         )
     [(statement, found), *others] = own
     if others or is_argument:

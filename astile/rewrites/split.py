@@ -12,6 +12,7 @@ from math import prod
 from astile.analysis import affine
 from astile.analysis.affine import Affine
 from astile.analysis.context import Context
+from astile.diagnostics import suggestions
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.printer import print_expression
@@ -137,7 +138,9 @@ def _check(
     place = edit.span(node)
     if tail not in TAILS:
         raise ScheduleError(
-            f"tail={tail!r} is none of {', '.join(map(repr, TAILS))}", code="schedule.bad-tail"
+            f"there is no tail={tail!r}",
+            code="schedule.bad-tail",
+            hints=suggestions(str(tail), TAILS, "tails"),
         )
     if len(factors) < 2 or sum(each is None for each in factors) > 1:
         raise ScheduleError(

@@ -10,6 +10,7 @@ from astile.analysis import affine, footprint
 from astile.analysis.context import Contexts
 from astile.analysis.footprint import Access, AtMost, Side
 from astile.analysis.params import names_of
+from astile.diagnostics import suggestions
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.printer import print_expression
@@ -51,7 +52,9 @@ def check_scope(scope: str) -> None:
     """
     if scope not in SCOPES:
         raise ScheduleError(
-            f"scope {scope!r} is none of {', '.join(map(repr, SCOPES))}", code="schedule.bad-scope"
+            f"there is no scope {scope!r}",
+            code="schedule.bad-scope",
+            hints=suggestions(str(scope), SCOPES, "scopes"),
         )
 
 

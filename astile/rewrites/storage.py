@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from astile.diagnostics import suggestions
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.query import Allocation
@@ -70,7 +71,7 @@ def intermediate(edit: Editor, array: str) -> Intermediate:
         raise ScheduleError(
             f"no array {array!r} is allocated in this function",
             code="schedule.no-such-array",
-            hints=[f"arrays allocated here: {', '.join(known)}"] if known else [],
+            hints=suggestions(array, known, "arrays allocated here"),
         )
     dtype = dtype_of(edit, array)
     [(statement, found)] = made

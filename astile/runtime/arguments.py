@@ -142,6 +142,7 @@ def _require(
         if problem is not None:
             raise ArgumentError(
                 f"argument {use.name!r} is {problem.found}; expected {problem.expected}",
+                code="argument.mismatch",
                 span=use.span,
                 label=f"{use.name!r} is used here",
                 hints=(problem.hint,),
@@ -291,11 +292,12 @@ def _require_inside(
                 wanted = "an integer" if axis is None else f"an array of at least {axis + 1} axes"
                 raise ArgumentError(
                     f"argument {name!r} is not {wanted}, which the bounds of an access depend on",
+                    code="argument.bounds",
                     span=condition.span,
                 )
         if not condition.holds(shapes, ints):
             message = condition.message(shapes, ints)
-            raise ArgumentError(message, code="argument-bounds", span=condition.span)
+            raise ArgumentError(message, code="argument.bounds", span=condition.span)
 
 
 def _require_one_place(arrays: Mapping[str, ArrayFacts]) -> None:
@@ -304,5 +306,6 @@ def _require_one_place(arrays: Mapping[str, ArrayFacts]) -> None:
     if on_device and on_host:
         raise ArgumentError(
             f"argument {on_device[0]!r} is on a GPU and argument {on_host[0]!r} is not",
+            code="argument.device",
             hints=(f"move {on_host[0]!r} to the GPU, or {on_device[0]!r} to the host",),
         )

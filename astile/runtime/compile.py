@@ -104,7 +104,7 @@ def require(target: str) -> None:
     other = "emulate" if target == "cuda" else "python"
     raise LoweringError(
         f"target {target!r} cannot run here",
-        code="lowering-missing",
+        code="lowering.missing",
         notes=(reason,),
         hints=(*remedies(target), f"use target={other!r} {instead}"),
     )
@@ -166,7 +166,7 @@ def compile_ptx(
     if not cuda_importable() or in_simulator():
         raise LoweringError(
             "PTX needs numba.cuda outside of its simulator",
-            code="lowering-missing",
+            code="lowering.missing",
             notes=(why_no_cuda() or "NUMBA_ENABLE_CUDASIM is set",),
             hints=("pip install 'astile[cuda]'",),
         )
@@ -297,7 +297,7 @@ def _retold(error: Exception, target: str, text: str, program: Program | None) -
         hints.insert(0, "install SciPy, or write products such as np.dot as loops over cells")
     return LoweringError(
         f"numba cannot compile this for target {target!r}",
-        code="lowering-compile",
+        code="lowering.compile",
         span=span,
         notes=notes,
         hints=hints,

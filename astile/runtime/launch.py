@@ -111,6 +111,7 @@ def _require_host(checked: Checked, target: str) -> None:
         if facts.on_device:
             raise ArgumentError(
                 f"argument {name!r} is in the memory of a GPU; target {target!r} reads the host's",
+                code="argument.device",
                 hints=("use target='cuda', or copy it to the host",),
             )
 

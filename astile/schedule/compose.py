@@ -6,10 +6,10 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from astile.diagnostics import did_you_mean
+from astile.diagnostics import suggestions
 from astile.errors import LoweringError, ScheduleError
 from astile.ir import query
-from astile.schedule import select
+from astile.schedule import for_cores, select
 from astile.schedule.select import Loop
 
 if TYPE_CHECKING:
@@ -80,6 +80,9 @@ def auto(s: Schedule, tiles: Mapping[str, int] | None = None, target: str = "cpu
         ScheduleError: when named loops are not there, or tiling them is not legal.
     """
     on_gpu = target in ("cuda", "emulate")
+    if tiles is None and not on_gpu:
+        for_cores.for_cores(s)
+        return
     if tiles is not None:
         outer, inner = _tiled_by_name(s, tiles)
     else:
@@ -142,12 +145,10 @@ def _no_such_tiles(tiles: Mapping[str, int], nests: Sequence[Sequence[ast.For]])
         return ScheduleError(
             f"no single nest has loops named {', '.join(tiles)}", code="schedule.no-such-loop"
         )
-    near = did_you_mean(unknown[0], names)
-    known = "loops here: " + (", ".join(dict.fromkeys(names)) or "none")
     return ScheduleError(
         f"no loop named {unknown[0]!r}",
         code="schedule.no-such-loop",
-        hints=[near, known] if near else [known],
+        hints=suggestions(unknown[0], names, "loops here"),
     )
 
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import astile
+from astile import frames
+from astile.diagnostics import suggestions
 from astile.display import Bundle, bundle
 from astile.errors import ScheduleError
 from astile.ir import nodes
@@ -66,6 +68,7 @@ StageLike = Stage | Loop | str
 Target = Literal["auto", "cpu", "cuda", "python", "emulate"]
 
 
+@frames.entries
 class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethods, HardwareMethods):
     """A program and the steps that made it from the user's function.
 
@@ -155,14 +158,14 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethod
         if target == "cpu":
             return cpu.lower(self.program, types=types)
         if target == "cuda":
-            made = cuda.lower(self.program, types=types)
+            made = cuda.lower(self.program, types=types, exact=self.exact)
             if all(each.proof is not None for each in self._steps):
                 self._known_prover().check_finished(self.program)
             return made
         raise ScheduleError(
             f"no target {target!r}",
             code="schedule.bad-target",
-            hints=['targets with a text are "python", "cpu" and "cuda"'],
+            hints=suggestions(str(target), ("python", "cpu", "cuda"), "targets with a text"),
         )
 
     def diff(self) -> str:

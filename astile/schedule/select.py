@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from astile.diagnostics import did_you_mean
+from astile.diagnostics import suggestions
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
@@ -199,10 +199,8 @@ def loops_of(program: Program, stage: Stage) -> list[ast.For]:
 
 def _no_such_loop(program: Program, wanted: str) -> ScheduleError:
     names = [_variable(each) for each in counted_loops(program)]
-    near = did_you_mean(wanted, names)
     gone = [text for text in program.gone.values() if f"replaced {wanted} by" in text]
-    hints = [near] if near else []
-    hints.append("loops here: " + (", ".join(dict.fromkeys(names)) or "none"))
+    hints = suggestions(wanted, names, "loops here")
     return ScheduleError(
         f"no loop named {wanted!r}", code="schedule.no-such-loop", hints=hints, notes=gone[-1:]
     )
@@ -229,10 +227,7 @@ def find_stage(program: Program, wanted: Stage | str) -> Stage:
             code="schedule.ambiguous-stage",
             hints=["write " + " or ".join(map(repr, same_array))],
         )
-    names = [each.name for each in every]
-    near = did_you_mean(str(name), names)
-    hints = [near] if near else []
-    hints.append("stages here: " + (", ".join(names) or "none"))
+    hints = suggestions(str(name), [each.name for each in every], "stages here")
     raise ScheduleError(f"no stage named {name!r}", code="schedule.no-such-stage", hints=hints)
 
 

@@ -94,7 +94,7 @@ def test_scratch_that_is_no_parameter(name, hint):
     with pytest.raises(SourceError) as caught:
         build_from_source("def f(tmp):\n    inner = tmp\n", scratch=(name,))
     assert hint in str(caught.value)
-    assert caught.value.code == "scratch"
+    assert caught.value.code == "source.scratch"
 
 
 def make_with_default(value):
@@ -151,7 +151,7 @@ def test_a_tuple_of_numbers_may_be_a_default():
 def test_other_defaults_are_refused(value):
     with pytest.raises(SourceError) as caught:
         build(make_with_default(value))
-    assert caught.value.code == "default"
+    assert caught.value.code == "source.default"
 
 
 def test_parallel_loops_of_numba_are_plain_ranges():

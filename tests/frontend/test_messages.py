@@ -260,7 +260,7 @@ def test_mistakes_in_text(name: str, golden: Golden) -> None:
 def compare(name: str, error: SourceError, golden: Golden) -> None:
     text = str(error).replace(str(Path(mistakes.__file__).parent), "<tests>")
     assert len(text.splitlines()) <= 12
-    assert "  help: " in text or error.code == "syntax"
+    assert "  help: " in text or error.code == "source.syntax"
     assert "astile/" not in text
     golden(f"errors/frontend/{name}", text)
 

@@ -359,7 +359,7 @@ def outside_module(A):
 )
 def test_values_that_must_be_arguments(function, says, hint):
     error = refusal(function)
-    assert error.code == "outside-value"
+    assert error.code == "source.outside-value"
     assert f"{says} from outside the kernel" in str(error)
     assert hint in str(error)
 
@@ -385,7 +385,7 @@ def test_recursion():
     def f(A, n):
         f(A, n - 1)
 
-    assert refusal(f).code == "recursion"
+    assert refusal(f).code == "source.recursion"
 
 
 def first(x):
@@ -400,7 +400,7 @@ def test_recursion_between_helpers():
     def f(A):
         A[0] = first(A[1])
 
-    assert refusal(f).code == "recursion"
+    assert refusal(f).code == "source.recursion"
 
 
 def test_a_helper_with_a_mistake_names_both_places():
@@ -411,7 +411,7 @@ def test_a_helper_with_a_mistake_names_both_places():
         A[0] = helper(1)
 
     error = refusal(f)
-    assert error.code == "outside-value"
+    assert error.code == "source.outside-value"
     assert [place.label for place in error.diagnostic.related] == ["called here"]
 
 
@@ -478,7 +478,7 @@ def test_functions_that_store_into_an_argument():
         np.sqrt(A, B)
 
     error = refusal(f)
-    assert error.code == "hidden-store"
+    assert error.code == "source.hidden-store"
     assert "np.sqrt stores into its last argument" in str(error)
 
 

@@ -129,7 +129,7 @@ def test_values_that_are_not_read(value):
     text = f"import math\nimport numpy as np\nK = {value}\n\ndef f(A):\n    A[0] = K\n"
     with pytest.raises(SourceError) as caught:
         build_from_source(text)
-    assert caught.value.code == "unknown-value"
+    assert caught.value.code == "source.unknown-value"
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_imports_that_are_not_made(line):
     name = line.split()[-1]
     with pytest.raises(SourceError) as caught:
         build_from_source(f"{line}\n\ndef f(A):\n    A[0] = {name}\n")
-    assert caught.value.code == "unknown-value"
+    assert caught.value.code == "source.unknown-value"
 
 
 def test_names_bound_by_unpacking_are_not_read():

@@ -267,7 +267,7 @@ def test_no_such_scope(scope: str) -> None:
     before, [i_0, _] = tiled(WINDOW, ["i"], [16])
     error = refused(cache_read, before, "x", scope, i_0)
     assert error.code == "schedule.bad-scope"
-    assert "'shared', 'local', 'global'" in str(error)
+    assert "shared, local, global" in str(error)
 
 
 def test_nothing_reads_it() -> None:

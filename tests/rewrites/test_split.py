@@ -139,7 +139,7 @@ def f(y, i_0):
         ({"factors": [None, True]}, "schedule.bad-factor", "True is no positive integer"),
         ({"factors": [None, "16"]}, "schedule.bad-factor", "'16' is no positive integer"),
         ({"factors": [4, 16]}, "schedule.bad-factor", "the factors make 64 iterations"),
-        ({"factors": [None, 16], "tail": "mask"}, "schedule.bad-tail", "'guard', 'cut'"),
+        ({"factors": [None, 16], "tail": "mask"}, "schedule.bad-tail", "guard, cut"),
         ({"factors": [4, None], "tail": "cut"}, "schedule.bad-factor", "None as the first"),
         (
             {"factors": [None, 16], "tail": "perfect"},

@@ -147,7 +147,7 @@ def test_read_only_array_is_refused_only_where_it_is_written():
         check(uses_of(CONV), [], arguments(out=frozen), "cpu")
     assert str(caught.value) == (
         "argument 'out' is a read-only array; expected one that the function can write to"
-        " [argument]\n"
+        " [argument.mismatch]\n"
         "  --> kernels.py:4:13\n"
         "  4 |             out[i, j] = x[i, j] * weights[0] * scale\n"
         "    |             ^^^^^^^^^ 'out' is used here\n"

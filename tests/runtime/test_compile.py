@@ -86,7 +86,7 @@ def test_cuda_that_cannot_be_imported_is_not_here(error):
     importable, device, told = json.loads(in_fresh_python(script))
     assert (importable, device) == (False, False)
     assert told == [
-        "target 'cuda' cannot run here [lowering-missing]\n"
+        "target 'cuda' cannot run here [lowering.missing]\n"
         "  note: libcudart.so was not found\n"
         "  help: pip install 'astile[cuda]'\n"
         "  help: pip install 'astile[cuda12]', for CUDA 12\n"

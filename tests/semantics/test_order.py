@@ -95,7 +95,7 @@ def test_20_updates_in_place():
 def test_21_memory_that_nothing_was_written_to():
     with pytest.raises(SourceError, match=r"t\[1\] is read, and nothing is ever written") as caught:
         tile(corners.unwritten)
-    assert caught.value.code == "source-unwritten"
+    assert caught.value.code == "source.unwritten"
     assert caught.value.diagnostic.related
 
 

@@ -25,13 +25,13 @@ class EmulationError(AstileError):
 class LimitError(EmulationError):
     """A launch over a limit of the device: threads, grid, shared memory."""
 
-    default_code = "device-limit"
+    default_code = "emulation.limit"
 
 
 class BarrierError(EmulationError):
     """A barrier or warp operation that not all of its threads reach."""
 
-    default_code = "barrier"
+    default_code = "emulation.barrier"
 
 
 @dataclass(frozen=True)
@@ -100,19 +100,19 @@ class CellError(EmulationError):
 class RaceError(CellError):
     """Two threads touch one cell, at least one writes, and nothing orders them."""
 
-    default_code = "race"
+    default_code = "emulation.race"
 
 
 class BoundsError(CellError):
     """An index outside its array, negative ones included."""
 
-    default_code = "out-of-bounds"
+    default_code = "emulation.bounds"
 
 
 class UninitialisedError(CellError):
     """A read of a cell that nothing was written to."""
 
-    default_code = "uninitialised"
+    default_code = "emulation.uninitialised"
 
 
 class Places:

@@ -1,0 +1,105 @@
+"""Tracebacks that end where the user's own code does.
+
+An error says all that is to be said about it, with the user's line; how astile came to it is of use
+to those who mend astile only.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, ParamSpec, TypeVar, cast
+
+from astile.diagnostics import did_you_mean
+from astile.errors import AstileError, InternalError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+C = TypeVar("C", bound=type)
+
+#: Set to anything, it keeps all frames; read when an error is raised.
+FULL_VARIABLE = "ASTILE_FULL_TRACEBACK"
+_PACKAGE = f"{Path(__file__).parent}{os.sep}"
+_HIDDEN = ("numba", "numba_cuda")
+
+
+def is_full() -> bool:
+    """Whether the user asked for all frames."""
+    return bool(os.environ.get(FULL_VARIABLE))
+
+
+def without_own(found: TracebackType | None) -> TracebackType | None:
+    """A traceback without frames of astile and numba; as it is where the user asked for all.
+
+    Args:
+        found: of an error.
+    """
+    if is_full():
+        return found
+    kept: list[TracebackType] = []
+    while found is not None:
+        if not _is_own(found):
+            kept.append(found)
+        found = found.tb_next
+    made: TracebackType | None = None
+    for each in reversed(kept):
+        made = TracebackType(made, each.tb_frame, each.tb_lasti, each.tb_lineno)
+    return made
+
+
+def _is_own(each: TracebackType) -> bool:
+    frame = each.tb_frame
+    module = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+    return frame.f_code.co_filename.startswith(_PACKAGE) or module in _HIDDEN
+
+
+def entry(function: Callable[P, R]) -> Callable[P, R]:
+    """A function that users call: what it refuses is told without the frames below.
+
+    A misspelt option gets a suggestion, which Python's own TypeError has not.
+
+    Args:
+        function: one frame of astile, that of the call itself, stays in tracebacks.
+    """
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except InternalError:
+            raise
+        except AstileError as error:
+            raise error.with_traceback(without_own(error.__traceback__)) from None
+        except TypeError as error:
+            own = error.__traceback__
+            if own is not None and own.tb_next is None:  # the call did not fit the parameters
+                _suggest(error, function, kwargs)
+            raise
+
+    return call
+
+
+def _suggest(error: TypeError, function: Callable[..., Any], given: dict[str, Any]) -> None:
+    known = inspect.signature(function).parameters
+    for name in given:
+        hint = None if name in known else did_you_mean(name, known)
+        if hint is not None:
+            error.add_note(f"{name!r} is no option of {function.__name__}: {hint}")
+
+
+def entries(owner: C) -> C:
+    """A class whose constructor and public methods, inherited ones too, are entries.
+
+    Args:
+        owner: is changed in place.
+    """
+    for name in dir(owner):
+        method = inspect.getattr_static(owner, name)
+        is_public = not name.startswith("_") or name == "__init__"
+        if is_public and inspect.isfunction(method):
+            setattr(owner, name, entry(cast("Callable[..., Any]", method)))
+    return owner
