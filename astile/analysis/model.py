@@ -79,6 +79,7 @@ class _Extractor:
         self.sinks: list[str] = []
         self.sources: list[str] = []
         self.tokens: list[str] = []
+        self.ends: list[str] = []
         self.times = session.union_map((), [])
         self.read = session.union_set((), [])
         self.written = session.union_set((), [])
@@ -161,12 +162,13 @@ class _Extractor:
             after = 0 if is_read else 1 + phase - len(statement.reads)
             self.times = self.times.union(isl.timed(times, name, extra, after))
             found = self._cell_maps(statement.instance(access), access, statement)
+            here = self._inside(isl.named(domain, name, extra), statement, access)
             if is_read:
                 self.sinks += found
-                self.read = self.read.union(isl.named(domain, name, extra))
+                self.read = self.read.union(here)
             else:
                 self.sources += found
-                self.written = self.written.union(isl.named(domain, name, extra))
+                self.written = self.written.union(here)
                 self._token(statement, access, statement.instance(access))
 
     def _domain(self, place: Place) -> isl.Set:
@@ -177,6 +179,20 @@ class _Extractor:
             text = f"[{parameters}] -> {{ [{', '.join(place.dimensions)}] : {condition} }}"
             self.domains[place.constraints] = self.session.set(text)
         return self.domains[place.constraints]
+
+    def _inside(self, here: isl.UnionSet, statement: Statement, access: Access) -> isl.UnionSet:
+        """The instances of an access; a cell that is not known is one that the array has."""
+        extents = [
+            (axis, statement.leaf.place.scope.extent(access.array, axis))
+            for axis, index in enumerate(access.indices)
+            if index is None
+        ]
+        ends = [f"0 <= c{axis} < {extent.text}" for axis, extent in extents if extent is not None]
+        if not ends:
+            return here
+        self.ends += ends
+        text = f"{statement.instance(access)} : {' and '.join(ends)}"
+        return here.intersect(self.session.union_set(sorted(parameters_in(ends)), [text]))
 
     def _cell_maps(self, instance: str, access: Access, statement: Statement) -> list[str]:
         """The cell that an access touches; negative indices count from the end, as in Python."""
@@ -301,7 +317,7 @@ class _Extractor:
     def _model(
         self, statements: tuple[Statement, ...], observed: tuple[str, ...], mentioned: set[str]
     ) -> Model:
-        texts = [*self.sinks, *self.sources, *self.tokens]
+        texts = [*self.sinks, *self.sources, *self.tokens, *self.ends]
         mentioned = mentioned | parameters_in(texts)
         for constraints in self.domains:
             mentioned |= parameters_in(constraints)
