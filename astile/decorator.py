@@ -108,6 +108,7 @@ def _tile_sizes(tiles: Mapping[str, int] | None, loops: Mapping[str, int]) -> di
         raise ScheduleError(
             f"loop {twice[0]!r} has two sizes: {loops[twice[0]]} and {(tiles or {})[twice[0]]}",
             code="schedule.bad-options",
+            hints=["give it one: in `tiles`, or as an option"],
         )
     sizes = {**(tiles or {}), **loops}
     for name, size in sizes.items():

@@ -108,8 +108,9 @@ def _blank(character: str) -> str:
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
     """A hint naming the candidate nearest to a misspelt word, or None when none is near."""
-    near = difflib.get_close_matches(word, list(candidates), n=1, cutoff=0.5)
-    return f"did you mean {near[0]!r}?" if near else None
+    spelled = {each.casefold(): each for each in candidates}  # `A` is nearest to `a`
+    near = difflib.get_close_matches(word.casefold(), list(spelled), n=1, cutoff=0.5)
+    return f"did you mean {spelled[near[0]]!r}?" if near else None
 
 
 def suggestions(word: str, known: Iterable[str], what: str) -> list[str]:

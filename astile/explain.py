@@ -70,6 +70,7 @@ def sizes_of(program: Program, given: Mapping[str, object]) -> Sizes:
                 raise ArgumentError(
                     f"{use.name} has {use.rank} axes, and the shape given has {len(shape)}",
                     code="argument.bad-shape",
+                    hints=["give as many extents as the array has axes"],
                     span=use.span,
                 )
             shapes[use.name] = shape
@@ -125,12 +126,14 @@ def _measured(program: Program, sizes: Sizes) -> Measured:
         raise SourceError(
             f"what this touches cannot be counted: {error.reason}",
             code="source.not-counted",
+            hints=["write it as loops over cells"],
             span=program.source.span(error.node),
         ) from error
     except isl.Error as error:
         raise SourceError(
             "what this touches cannot be counted: the sizes of its arrays are not known",
             code="source.not-counted",
+            hints=["give arrays extents made of arguments: `np.empty((H, W))`"],
             span=program.source.span(program.function),
             notes=(str(error),),
         ) from error

@@ -13,7 +13,7 @@ from astile import explain as explaining
 from astile import frames, page
 from astile.diagnostics import suggestions
 from astile.display import Bundle, bundle
-from astile.errors import ArgumentError, LoweringError, ScheduleError
+from astile.errors import ArgumentError, InternalError, LoweringError, ScheduleError
 from astile.forms import Forms, Scheduling
 from astile.frontend import build
 from astile.ir.module import module_text
@@ -80,18 +80,23 @@ class Kernel(Generic[P, R_co]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
         """Run it: NumPy arrays on the host or through the GPU, device arrays where they are."""
-        known = None if kwargs else self._repeats.find(args)
-        if known is not None:
-            return cast("R_co", known.again(args))
-        values = self._bound(args, kwargs)
-        given = tuple(values.values())
-        known = self._repeats.find(given) if len(args) < len(given) else None
-        if known is not None:
-            return cast("R_co", known.again(given))
-        target = self._target_for(values)
-        forms = self._forms.suited_to(values, target)
-        checked = arguments.check(forms.uses, forms.conditions, values, target)
-        return cast("R_co", self._run_or_fall_back(forms, target, checked, given))
+        try:
+            known = None if kwargs else self._repeats.find(args)
+            if known is not None:
+                return cast("R_co", known.again(args))
+            values = self._bound(args, kwargs)
+            given = tuple(values.values())
+            known = self._repeats.find(given) if len(args) < len(given) else None
+            if known is not None:
+                return cast("R_co", known.again(given))
+            target = self._target_for(values)
+            forms = self._forms.suited_to(values, target)
+            checked = arguments.check(forms.uses, forms.conditions, values, target)
+            return cast("R_co", self._run_or_fall_back(forms, target, checked, given))
+        except InternalError:
+            raise
+        except Exception as error:  # refused, or raised by the user's own statements
+            raise error.with_traceback(frames.without_own(error.__traceback__)) from error.__cause__
 
     def __repr__(self) -> str:
         return f"<Kernel {self.__name__} for target {self._target!r}>"

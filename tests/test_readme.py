@@ -12,6 +12,8 @@ from tests.support.package import ROOT
 
 README = ROOT / "README.md"
 DOCUMENTS = [README, *sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+#: Its programs end with errors: tests/test_errors_page.py runs them.
+ERRORS = ROOT / "docs" / "errors.md"
 FLAGS = re.MULTILINE | re.DOTALL
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", FLAGS)
 
@@ -23,7 +25,7 @@ def blocks(path):
 
 def programs():
     """Every Python block, with the text block right after it as its output."""
-    for path in dict.fromkeys(DOCUMENTS):
+    for path in dict.fromkeys(each for each in DOCUMENTS if each != ERRORS):
         found = [*blocks(path), ("", "")]
         for number, (block, following) in enumerate(pairwise(found)):
             if block[0] == "python":

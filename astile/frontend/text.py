@@ -103,6 +103,7 @@ def _syntax_error(error: SyntaxError, source: SourceFile) -> SourceError:
     return SourceError(
         f"the text is no Python: {error.msg}",
         code="source.syntax",
+        hints=["mend this line"],
         span=Span(source, line, column, line, column + 1),
     )
 
@@ -219,6 +220,7 @@ def _function(
         raise SourceError(
             f"{definition.name} cannot be compiled",
             code="source.syntax",
+            hints=["define it as a function of a module is defined"],
             span=source.span(definition),
         )
     function = types.FunctionType(code, held, definition.name)

@@ -49,6 +49,7 @@ def annotate(program: Program, loop: int, key: str, value: Note) -> Rewritten:
         raise ScheduleError(
             f"{key} = {kept!r} is noted on this loop already",
             code="schedule.nothing-to-do",
+            hints=["leave the call out, or note another value"],
             span=edit.span(node),
         )
     nodes.set_note(node, key, kept)

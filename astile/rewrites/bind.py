@@ -62,6 +62,7 @@ def mark(edit: Editor, node: ast.For, kind: str, *, from_zero: bool = False) -> 
         raise ScheduleError(
             f"{header.variable} is already {header.kind}",
             code="schedule.already-bound",
+            hints=["a loop runs in one way: bind another loop"],
             span=edit.span(node),
         )
     if from_zero and not _counts_from_zero(header):
@@ -101,6 +102,7 @@ def check_nesting(edit: Editor, node: ast.For, kind: str) -> None:
                 f"{header.variable}, in the same nest, is {header.kind}: a nest runs on threads of "
                 "the CPU or of a GPU, not on both",
                 code="schedule.bad-nesting",
+                hints=["use `bind` for all loops of the nest, or `parallel`"],
                 span=edit.span(other),
             )
         if kind == "parallel":

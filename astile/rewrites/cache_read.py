@@ -86,6 +86,7 @@ def _reads(edit: Editor, array: str, node: ast.For, stage: Stage | None) -> list
             raise ScheduleError(
                 f"{stage.name} is not computed inside this loop",
                 code="schedule.not-nested",
+                hints=["name a loop around it, or leave `stage` out"],
                 span=edit.span(node),
             )
     staging.check_only_cells(edit, array, inside)

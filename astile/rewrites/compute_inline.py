@@ -121,7 +121,10 @@ def _readers(edit: Editor, name: str, statement: ast.Assign) -> list[ast.stmt]:
         readers.append(each)
     if not readers:
         raise ScheduleError(
-            f"nothing reads {name}", code="schedule.not-inlined", span=edit.span(statement)
+            f"nothing reads {name}",
+            code="schedule.not-inlined",
+            hints=["leave it where it is"],
+            span=edit.span(statement),
         )
     return readers
 

@@ -121,6 +121,7 @@ def _check(edit: Editor, stage: Stage, nest: ast.stmt, around: Sequence[ast.stmt
         raise ScheduleError(
             f"{stage.name} is computed at the top level already",
             code="schedule.nothing-to-do",
+            hints=["leave the call out"],
             span=edit.span(nest),
         )
     for each in around:
@@ -136,6 +137,7 @@ def _check(edit: Editor, stage: Stage, nest: ast.stmt, around: Sequence[ast.stmt
             raise ScheduleError(
                 f"{stage.name} stands in something that is no loop and no plain condition",
                 code="schedule.not-nested",
+                hints=["write it in loops and plain conditions"],
                 span=edit.span(each),
             )
 

@@ -73,6 +73,7 @@ def _own(edit: Editor, stage: Stage, node: ast.For) -> list[ast.stmt]:
         raise ScheduleError(
             f"{stage.name} is not computed inside {named(node)}",
             code="schedule.not-nested",
+            hints=["name a loop around it"],
             span=edit.span(node),
         )
     for each in inside:

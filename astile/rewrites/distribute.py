@@ -53,6 +53,7 @@ def distribute(program: Program, loop: int, at: int | Stage) -> Rewritten:
         raise ScheduleError(
             f"{named(node)} has no statement before this stage, or none from it on",
             code="schedule.nothing-to-do",
+            hints=["name a stage that stands behind another one in the loop"],
             span=edit.span(node),
         )
     used = query.names(node)
@@ -77,6 +78,7 @@ def _way_to(edit: Editor, node: ast.For, stage: Stage) -> tuple[Spine, int]:
         raise ScheduleError(
             f"{stage.name} is not computed inside {named(node)}",
             code="schedule.not-nested",
+            hints=["name a loop around it"],
             span=edit.span(statement),
         )
     spine: Spine = [node]

@@ -136,6 +136,7 @@ def _extent(edit: Editor, scalar: str, loops: Sequence[ast.For], loop: ast.For) 
             f"the size of an array for {scalar} is not known: the loop over "
             f"{edit.header(loop).variable} depends on {', '.join(sorted(depends))}",
             code="schedule.bad-bounds",
+            hints=["name a loop further out as well"],
             span=edit.span(loop),
         )
     return at_least_0(edit, loops[0], most)

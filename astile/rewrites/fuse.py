@@ -40,7 +40,11 @@ def fuse(program: Program, loops: Sequence[int]) -> Rewritten:
     edit = Editor(program)
     wanted = [edit.loop(each) for each in loops]
     if len(wanted) < 2:
-        raise ScheduleError("name two or more loops", code="schedule.bad-loops")
+        raise ScheduleError(
+            "name two or more loops",
+            code="schedule.bad-loops",
+            hints=["write `fuse('i', 'j')`, outermost first"],
+        )
     _check(edit, wanted)
     headers = [edit.counted(each) for each in wanted]
     counts = [trip_count(each).expression() for each in headers]
@@ -103,6 +107,7 @@ def _check(edit: Editor, wanted: Sequence[ast.For]) -> None:
             raise ScheduleError(
                 f"the range of {header.variable} depends on {', '.join(sorted(depends))}",
                 code="schedule.bad-bounds",
+                hints=["fuse loops whose ranges do not depend on each other"],
                 span=edit.span(loop),
             )
         outer.add(header.variable)

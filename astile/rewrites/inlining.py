@@ -52,6 +52,7 @@ def only_assignment(edit: Editor, stage: Stage) -> ast.Assign:
         raise ScheduleError(
             f"{stage.name} is computed inside a statement that is kept whole",
             code="schedule.not-inlined",
+            hints=["write it as a plain assignment in loops"],
             span=edit.span(statement),
         )
     return statement

@@ -99,6 +99,7 @@ def _check(
         raise ScheduleError(
             f"the loop over {header.variable} has only {count.value} iterations",
             code="schedule.bad-factor",
+            hints=["take out fewer"],
             span=edit.span(node),
         )
 

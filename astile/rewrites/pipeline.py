@@ -131,6 +131,7 @@ def _check_stages(edit: Editor, node: ast.For, ahead: int, count: Affine) -> Non
         raise ScheduleError(
             "stages says how many iterations are under way at a time, 2 at least",
             code="schedule.bad-factor",
+            hints=["write `pipeline(loop, 2)`"],
         )
     if count.value is not None and count.value <= ahead:
         raise ScheduleError(

@@ -80,6 +80,7 @@ def _update(edit: Editor, stage: Stage, node: ast.For) -> tuple[ast.stmt, Update
         raise ScheduleError(
             f"{stage.name} is not computed inside {named(node)}",
             code="schedule.not-nested",
+            hints=["name a loop around it"],
             span=edit.span(node),
         )
     try:
@@ -88,6 +89,7 @@ def _update(edit: Editor, stage: Stage, node: ast.For) -> tuple[ast.stmt, Update
         raise ScheduleError(
             f"{stage.name} is not known to be a reduction: {unread.reason}",
             code="schedule.no-reduction",
+            hints=["write it as `s += ...` or `s = max(s, ...)`"],
             span=edit.span(unread.node),
         ) from None
     leaves = {id(statement) for each in inside for statement in (each, *edit.place(each).parents)}

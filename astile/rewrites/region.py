@@ -88,7 +88,10 @@ def _check_movable(edit: Editor, nest: ast.stmt) -> None:
     loops = query.loops(nest)
     if not loops:
         raise ScheduleError(
-            "this stage is not computed in a loop", code="schedule.no-loop", span=edit.span(nest)
+            "this stage is not computed in a loop",
+            code="schedule.no-loop",
+            hints=["name a stage that is computed in loops"],
+            span=edit.span(nest),
         )
     for each in loops:
         header = query.header(each)

@@ -40,7 +40,11 @@ def reorder(program: Program, loops: Sequence[int]) -> Rewritten:
     edit = Editor(program)
     wanted = [edit.loop(each) for each in loops]
     if len({id(each) for each in wanted}) != len(wanted) or len(wanted) < 2:
-        raise ScheduleError("name two or more different loops", code="schedule.bad-loops")
+        raise ScheduleError(
+            "name two or more different loops",
+            code="schedule.bad-loops",
+            hints=["write `reorder('j', 'i')`, outermost first"],
+        )
     _check_changes(nest_between(edit, wanted), wanted)
     _hoist(edit, wanted)
     spine = nest_between(edit, wanted)
@@ -71,7 +75,11 @@ def _in_order(spine: Sequence[ast.stmt], wanted: Sequence[ast.For]) -> list[ast.
 def _check_changes(spine: Sequence[ast.stmt], wanted: Sequence[ast.For]) -> None:
     order = _in_order(spine, wanted)
     if all(one is other for one, other in zip(_loops(spine), order, strict=True)):
-        raise ScheduleError("the loops are in this order already", code="schedule.nothing-to-do")
+        raise ScheduleError(
+            "the loops are in this order already",
+            code="schedule.nothing-to-do",
+            hints=["leave the call out, or name the loops in another order"],
+        )
 
 
 def _hoist(edit: Editor, wanted: Sequence[ast.For]) -> None:
@@ -141,6 +149,7 @@ def nest_between(edit: Editor, wanted: Sequence[ast.For]) -> list[ast.For | ast.
         raise ScheduleError(
             "a statement that is no loop stands between these loops",
             code="schedule.not-nested",
+            hints=["move it out of the loops, or put it into the inner one"],
             span=edit.span(each),
         )
     return spine
@@ -183,6 +192,7 @@ def _freed(edit: Editor, loop: ast.For, moved: Sequence[ast.For]) -> list[ast.ex
             f"the bounds of the loop over {header.variable} depend on a loop that would move "
             "inside it, in a way that is not read",
             code="schedule.bad-bounds",
+            hints=["leave the loop inside the one that its bounds depend on"],
             span=edit.span(loop),
         )
     variable = affine.variable(header.variable)

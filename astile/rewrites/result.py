@@ -55,7 +55,11 @@ class Editor:
         found = self.program.loop(identity)
         if found is None:
             became = self._gone.get(identity, "it is no longer in the program")
-            raise ScheduleError(f"this loop is gone: {became}", code="schedule.loop-gone")
+            raise ScheduleError(
+                f"this loop is gone: {became}",
+                code="schedule.loop-gone",
+                hints=["use the handles that this step returned"],
+            )
         return found
 
     def header(self, loop: ast.For) -> Header:
@@ -223,7 +227,11 @@ def whole_number(name: str, value: object) -> int:
     """
     index = getattr(value, "__index__", None)
     if isinstance(value, bool) or index is None:
-        raise ScheduleError(f"{name}={value!r} is no integer", code="schedule.bad-factor")
+        raise ScheduleError(
+            f"{name}={value!r} is no integer",
+            code="schedule.bad-factor",
+            hints=["write an integer"],
+        )
     return int(index())
 
 

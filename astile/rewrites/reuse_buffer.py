@@ -51,7 +51,11 @@ def reuse_buffer(program: Program, buffer: str, array: str) -> Rewritten:
     """
     edit = Editor(program)
     if buffer == array:
-        raise ScheduleError(f"{array} is one array already", code="schedule.nothing-to-do")
+        raise ScheduleError(
+            f"{array} is one array already",
+            code="schedule.nothing-to-do",
+            hints=["name two arrays"],
+        )
     stays, goes = intermediate(edit, buffer), intermediate(edit, array)
     _check_alike(edit, stays, goes)
     _check_before(edit, stays, goes)

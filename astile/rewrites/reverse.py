@@ -42,6 +42,7 @@ def reverse(program: Program, loop: int) -> Rewritten:
         raise ScheduleError(
             f"the loop over {header.variable} has no second iteration",
             code="schedule.nothing-to-do",
+            hints=["leave the call out"],
             span=edit.span(node),
         )
     check_unbound(edit, node, header, "reverse the loop first, then bind it")

@@ -203,6 +203,7 @@ def _guards(
             raise ScheduleError(
                 "the statement stands in something that is no loop and no plain condition",
                 code="schedule.not-inlined",
+                hints=["write it in loops and plain conditions"],
                 span=edit.span(each),
             )
     return [nodes.substitute(each, values) for each in tests]

@@ -140,6 +140,7 @@ def _producer(edit: Editor, stage: Stage, node: ast.For, made: ast.stmt) -> int:
         raise ScheduleError(
             f"{stage.array} is used outside of {named(node)} too, where rows would be missing",
             code="schedule.used-outside",
+            hints=["name a loop around all that reads it"],
             span=edit.span(outside[0]),
         )
     if any(each is node for each in edit.place(made).loops):
@@ -159,6 +160,7 @@ def _window(edit: Editor, stage: Stage, node: ast.For, header: Header, position:
         raise ScheduleError(
             f"nothing else in {named(node)} reads {stage.array}",
             code="schedule.not-a-consumer",
+            hints=["bring its consumer into the loop first, by `compute_at`"],
             span=edit.span(node),
         )
     at_most = at_most_in(edit, node)

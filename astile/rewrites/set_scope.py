@@ -62,7 +62,8 @@ def set_scope(program: Program, array: str, scope: str) -> Rewritten:
     _check_accesses(edit, array, accesses)
     hidden = {name for each in home.body for name in query.names_written(each)}
     at_most = at_most_in(edit, home)
-    sides = footprint.box(accesses, at_most, hidden)
+    box = footprint.box(accesses, at_most, hidden)
+    sides = staging.whole_axes(edit, array, box, accesses, hidden)
     shape = _shape(edit, array, home, sides, scope, at_most)
     staged = edit.fresh_name(f"{array}_{scope}")
     known = [each for each in sides if each is not None]
@@ -147,6 +148,7 @@ def _held(edit: Editor, array: str) -> _Held:
         raise ScheduleError(
             f"{array} is in {found.scope} memory already",
             code="schedule.nothing-to-do",
+            hints=["leave the call out"],
             span=edit.span(statement),
         )
     plain = found.word.removesuffix("_like")
@@ -251,6 +253,7 @@ def _home(edit: Editor, array: str) -> ast.For:
             raise ScheduleError(
                 f"{array} is used as a whole here, so it cannot shrink",
                 code="schedule.used-whole",
+                hints=["use it cell by cell in loops"],
                 span=edit.span(statement),
             )
         if not own:

@@ -47,7 +47,11 @@ def shift(program: Program, loop: int, by: int) -> Rewritten:
     header = edit.header(node)
     by = whole_number("by", by)
     if by == 0:
-        raise ScheduleError("a shift by 0 changes nothing", code="schedule.nothing-to-do")
+        raise ScheduleError(
+            "a shift by 0 changes nothing",
+            code="schedule.nothing-to-do",
+            hints=["leave the call out"],
+        )
     check_unbound(edit, node, header, "shift the loop first, then bind it")
     check_replaceable(edit, node, header)
     displace(node, header, affine.constant(by))

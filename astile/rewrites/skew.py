@@ -51,7 +51,11 @@ def skew(program: Program, outer: int, inner: int, factor: int) -> Rewritten:
     along, header = edit.header(around), edit.header(node)
     factor = whole_number("factor", factor)
     if factor == 0:
-        raise ScheduleError("a skew by 0 changes nothing", code="schedule.nothing-to-do")
+        raise ScheduleError(
+            "a skew by 0 changes nothing",
+            code="schedule.nothing-to-do",
+            hints=["leave the call out"],
+        )
     _check_nested(edit, around, along, node, header)
     check_unbound(edit, node, header, "skew the loop first, then bind it")
     check_replaceable(edit, node, header)

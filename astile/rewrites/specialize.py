@@ -100,7 +100,11 @@ def _span(edit: Editor, loop: int | None) -> tuple[list[ast.stmt], int, int]:
     body = edit.function.body
     holding = [k for k, each in enumerate(body) if query.loops(each)]
     if not holding:
-        raise ScheduleError("the function has no loop", code="schedule.no-loop")
+        raise ScheduleError(
+            "the function has no loop",
+            code="schedule.no-loop",
+            hints=["name a condition for a function of loops"],
+        )
     return body, holding[0], holding[-1] + 1
 
 
@@ -120,6 +124,7 @@ def _check(edit: Editor, condition: str, test: ast.expr, before: ast.stmt) -> No
         raise ScheduleError(
             f"{condition!r} {'always' if holds else 'never'} holds here",
             code="schedule.nothing-to-do",
+            hints=["leave the call out"],
             span=edit.span(before),
         )
 

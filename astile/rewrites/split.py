@@ -159,6 +159,7 @@ def _check(
         raise ScheduleError(
             f"the factors make {prod(_given(factors))} iterations, and at most {_LARGEST} can be",
             code="schedule.bad-factor",
+            hints=["use smaller factors"],
         )
     if tail == "cut" and factors[0] is not None:
         raise ScheduleError(
@@ -185,7 +186,9 @@ def check_names(edit: Editor, names: Sequence[str], count: int) -> None:
     """
     if len(names) != count or len(set(names)) != count:
         raise ScheduleError(
-            f"{count} different names are needed, got {list(names)!r}", code="schedule.bad-name"
+            f"{count} different names are needed, got {list(names)!r}",
+            code="schedule.bad-name",
+            hints=["give each new loop a name"],
         )
     for each in names:
         is_plain = isinstance(each, str) and each.isidentifier() and each.isascii()
@@ -193,10 +196,13 @@ def check_names(edit: Editor, names: Sequence[str], count: int) -> None:
             raise ScheduleError(
                 f"the name {each!r} cannot be used: it is no plain identifier, or Python's own",
                 code="schedule.bad-name",
+                hints=["use letters, digits and _"],
             )
         if edit.fresh_name(each) != each:
             raise ScheduleError(
-                f"the name {each!r} cannot be used: it is taken", code="schedule.bad-name"
+                f"the name {each!r} cannot be used: it is taken",
+                code="schedule.bad-name",
+                hints=["choose another name, or leave `names` out"],
             )
 
 

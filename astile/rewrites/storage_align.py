@@ -62,6 +62,7 @@ def storage_align(program: Program, array: str, axis: int, factor: int, offset: 
         raise ScheduleError(
             f"neighbours of {array} along axis {axis} are this far apart already",
             code="schedule.nothing-to-do",
+            hints=["leave the call out"],
             span=edit.span(held.statement),
         )
     shape = [nodes.clone(each) for each in held.shape]
@@ -82,6 +83,7 @@ def _check_numbers(axis: int, factor: int, offset: int) -> None:
             raise ScheduleError(
                 f"{name}={number!r} is no integer" + ("" if least is None else f" from {least} on"),
                 code="schedule.bad-align",
+                hints=["write for example `storage_align(array, 0, 32, 1)`"],
             )
 
 

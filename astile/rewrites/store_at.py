@@ -55,6 +55,7 @@ def store_at(program: Program, stage: Stage, loop: int) -> Rewritten:
         raise ScheduleError(
             f"{stage.array} lives in the body of {named(node)} already",
             code="schedule.nothing-to-do",
+            hints=["leave the call out"],
             span=edit.span(held.statement),
         )
     if any(each is node for each in place.loops):
@@ -75,6 +76,7 @@ def _outwards(edit: Editor, held: Intermediate, node: ast.For) -> None:
             f"the shape of {held.array} depends on {', '.join(depends)}, which the loops inside "
             f"{named(node)} change",
             code="schedule.bad-bounds",
+            hints=["name a loop inside those"],
             span=edit.span(held.statement),
         )
     if held.found.word.removesuffix("_like") != "empty":

@@ -60,6 +60,7 @@ def take_out(edit: Editor, held: Intermediate, home: ast.For, slots: int | None 
             f"the shape of {held.array} depends on {', '.join(depends)}, "
             f"which {named(home)} changes",
             code="schedule.bad-bounds",
+            hints=["make the array of one shape for all iterations"],
             span=edit.span(held.statement),
         )
     place = edit.place(held.statement)

@@ -293,11 +293,17 @@ def _require_inside(
                 raise ArgumentError(
                     f"argument {name!r} is not {wanted}, which the bounds of an access depend on",
                     code="argument.bounds",
+                    hints=["pass it as the access needs it"],
                     span=condition.span,
                 )
         if not condition.holds(shapes, ints):
             message = condition.message(shapes, ints)
-            raise ArgumentError(message, code="argument.bounds", span=condition.span)
+            raise ArgumentError(
+                message,
+                code="argument.bounds",
+                span=condition.span,
+                hints=["pass an array that has these cells, or end the loop before them"],
+            )
 
 
 def _require_one_place(arrays: Mapping[str, ArrayFacts]) -> None:

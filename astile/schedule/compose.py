@@ -50,6 +50,7 @@ def tile(
         raise ScheduleError(
             f"tile needs one size for each of the {count} loops, and two names for each or none",
             code="schedule.bad-factor",
+            hints=["write `tile(['i', 'j'], [16, 16])`"],
         )
     handles = [Loop(s, select.find_loop(s.program, each)) for each in loops]
     outer: list[Loop] = []
@@ -143,7 +144,9 @@ def _no_such_tiles(tiles: Mapping[str, int], nests: Sequence[Sequence[ast.For]])
     unknown = [each for each in tiles if each not in names]
     if not unknown:
         return ScheduleError(
-            f"no single nest has loops named {', '.join(tiles)}", code="schedule.no-such-loop"
+            f"no single nest has loops named {', '.join(tiles)}",
+            code="schedule.no-such-loop",
+            hints=["name loops of one nest"],
         )
     return ScheduleError(
         f"no loop named {unknown[0]!r}",

@@ -108,7 +108,11 @@ def loop_node(program: Program, identity: int) -> ast.For:
     found = program.loop(identity)
     if found is None:
         became = program.gone.get(identity, "it is not in the program")
-        raise ScheduleError(f"this loop is gone: {became}", code="schedule.loop-gone")
+        raise ScheduleError(
+            f"this loop is gone: {became}",
+            code="schedule.loop-gone",
+            hints=["use the handles that this step returned"],
+        )
     return found
 
 
@@ -141,7 +145,9 @@ def find_loop(program: Program, wanted: Loop | str) -> int:
         return wanted.identity
     if not isinstance(wanted, str):
         raise ScheduleError(
-            f"a loop is named by a handle or a string, not {wanted!r}", code="schedule.bad-loops"
+            f"a loop is named by a handle or a string, not {wanted!r}",
+            code="schedule.bad-loops",
+            hints=["write its variable, such as 'i', or 'out.i'"],
         )
     found = _matching(program, wanted)
     if len(found) == 1:

@@ -141,7 +141,11 @@ class Steps:
             program = simplify(result.program)
             verify(program)
             if nodes.same(program.function, before.function) and _notes(program) == _notes(before):
-                raise ScheduleError("this changes nothing", code="schedule.nothing-to-do")
+                raise ScheduleError(
+                    "this changes nothing",
+                    code="schedule.nothing-to-do",
+                    hints=["leave the call out"],
+                )
             proof = None if unsafe or self._is_trial else self._proved(program)
         except AstileError as error:
             self._refused(error, call)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from astile.diagnostics import did_you_mean
 from astile.errors import AstileError, ScheduleError
 from astile.ir.module import module_text
 from astile.ir.program import Program
@@ -160,35 +161,40 @@ def trace_from_json(text: str, name: str, primitives: Sequence[str]) -> Trace:
     return Trace(name, source, calls)
 
 
+def _bad(message: str, hint: str | None = None) -> ScheduleError:
+    hints = [hint or "write traces by `s.trace.as_json()`"]
+    return ScheduleError(message, code="schedule.bad-trace", hints=hints)
+
+
 def _read(text: str, primitives: Sequence[str]) -> tuple[tuple[Call, ...], str]:
     if len(text) > _SIZE_LIMIT:
-        raise ScheduleError("the trace is larger than 1 MiB", code="schedule.bad-trace")
+        raise _bad("the trace is larger than 1 MiB")
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
-        raise ScheduleError("the trace is no JSON", code="schedule.bad-trace") from None
+        raise _bad("the trace is no JSON") from None
     if not isinstance(data, dict) or set(data) != {"version", "source", "calls"}:
-        raise ScheduleError("the trace has unknown keys", code="schedule.bad-trace")
+        raise _bad("the trace has unknown keys")
     if data["version"] != VERSION or not isinstance(data["calls"], list):
-        raise ScheduleError("the trace has another version", code="schedule.bad-trace")
+        raise _bad("the trace has another version")
     if not isinstance(data["source"], str):
-        raise ScheduleError("the source of the trace is no text", code="schedule.bad-trace")
+        raise _bad("the source of the trace is no text")
     return tuple(_call(each, primitives) for each in data["calls"]), data["source"]
 
 
 def _call(data: object, primitives: Sequence[str]) -> Call:
     if not isinstance(data, dict) or set(data) != {"primitive", "arguments", "options"}:
-        raise ScheduleError("a call of the trace has unknown keys", code="schedule.bad-trace")
+        raise _bad("a call of the trace has unknown keys")
     primitive, arguments, options = data["primitive"], data["arguments"], data["options"]
     if primitive not in primitives:
-        raise ScheduleError(f"no primitive {primitive!r}", code="schedule.bad-trace")
+        raise _bad(f"no primitive {primitive!r}", did_you_mean(str(primitive), primitives))
     if not isinstance(arguments, list) or not isinstance(options, dict):
-        raise ScheduleError("a call of the trace is malformed", code="schedule.bad-trace")
+        raise _bad("a call of the trace is malformed")
     for each in [*arguments, *options.values()]:
         _check_value(each, 0)
     for key in options:
         if not key.isidentifier() or keyword.iskeyword(key):
-            raise ScheduleError(f"{key!r} is no option", code="schedule.bad-trace")
+            raise _bad(f"{key!r} is no option")
     return Call(primitive, tuple(arguments), options)
 
 
@@ -199,4 +205,4 @@ def _check_value(value: object, depth: int) -> None:
         return
     plain = value is None or isinstance(value, (bool, int, str))
     if not plain or (isinstance(value, str) and not value.isprintable()):
-        raise ScheduleError(f"{value!r} is no argument of a primitive", code="schedule.bad-trace")
+        raise _bad(f"{value!r} is no argument of a primitive")

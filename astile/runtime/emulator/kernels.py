@@ -152,11 +152,16 @@ def _check_limits(
                 raise LimitError(
                     f"{extent} along {axis} of the {what}: from 1 to {limit} are possible",
                     operation=operation,
+                    hints=["split the loop by a smaller factor"],
                 )
     threads = block[0] * block[1] * block[2]
     allowed = limits.threads if bound is None else min(bound, limits.threads)
     if threads > allowed:
-        raise LimitError(f"{threads} threads in a block of at most {allowed}", operation=operation)
+        raise LimitError(
+            f"{threads} threads in a block of at most {allowed}",
+            operation=operation,
+            hints=["split the loops over threads by smaller factors"],
+        )
     if not 0 <= shared <= limits.shared:
         raise LimitError(
             f"{shared} bytes of dynamic shared memory of at most {limits.shared}",

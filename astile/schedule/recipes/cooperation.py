@@ -95,7 +95,9 @@ def extent(s: Schedule, loop: Loop) -> int:
     found = None if header is None else query.integer(header.stop)
     if found is None:
         raise ScheduleError(
-            f"the loop over {loop.var} has no literal length", code="schedule.not-literal"
+            f"the loop over {loop.var} has no literal length",
+            code="schedule.not-literal",
+            hints=["split it by a number first"],
         )
     return found
 

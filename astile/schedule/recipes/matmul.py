@@ -49,6 +49,7 @@ def tiled_matmul(
         raise ScheduleError(
             f"cells of {tuple(cells)} do not fill a tile of {tuple(tile)}",
             code="schedule.bad-factor",
+            hints=["use cells whose sizes divide those of the tile"],
         )
     inner = [[count, cell][: 1 + in_registers] for count, cell in zip(threads, cells, strict=True)]
     i_0, i_1, *i_2 = s.split(rows, [None, *inner[0]])
@@ -106,7 +107,9 @@ def packed_matmul(
     """
     if depth < 1 or panel[0] % depth:
         raise ScheduleError(
-            f"panels of {panel[0]} are not made of parts of {depth}", code="schedule.bad-factor"
+            f"panels of {panel[0]} are not made of parts of {depth}",
+            code="schedule.bad-factor",
+            hints=["use a depth that divides the panel's"],
         )
     handles = [Loop(s, select.find_loop(s.program, each)) for each in loops]
     stops = [_stop(s, each) for each in handles]

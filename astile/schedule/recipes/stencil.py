@@ -77,6 +77,7 @@ def time_tiled(
         raise ScheduleError(
             f"in the loop over {step.var} there are no sweeps over {len(tile) - 1} axes",
             code="schedule.not-nested",
+            hints=["name the loop over time, and a size for each axis"],
         )
     for position in range(1, sweeps):
         for axis in nests:
