@@ -136,12 +136,12 @@ def _stored(text: str, folder: Path, file_name: str) -> str | None:
     reason = why_not_used(folder)
     if reason is None:
         path = folder / file_name
-        if _holds(path, content):
+        if read_whole(path, len(content)) == content:
             return str(path)
         try:
-            _write(path, content)
+            write_whole(path, content)
         except OSError as error:
-            if _holds(path, content):  # another process was first
+            if read_whole(path, len(content)) == content:  # another process was first
                 return str(path)
             reason = f"cannot write there ({error.strerror or error})"
         else:
@@ -181,31 +181,51 @@ def why_not_used(folder: Path) -> str | None:
     return None
 
 
-def _holds(path: Path, content: bytes) -> bool:
-    """Whether a plain file at `path` (no link) holds exactly `content`."""
+def read_whole(path: Path, most: int) -> bytes | None:
+    """The content of a plain file; None where there is none, or a link or a pipe in its place.
+
+    Args:
+        path: of the file.
+        most: bytes; a longer file is not read.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | _NO_FOLLOW | _NO_WAIT)
     except OSError:
-        return False
+        return None
     try:
         found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_size != len(content):
-            return False
+        if not stat.S_ISREG(found.st_mode) or found.st_size > most:
+            return None
         with open(descriptor, "rb", closefd=False) as file:  # so links stay out
-            return file.read(len(content) + 1) == content
+            return file.read(most)
+    except OSError:
+        return None
     finally:
         os.close(descriptor)
 
 
-def _write(path: Path, content: bytes) -> None:
-    """Put `content` at `path` in one move, so that nobody ever sees half a file."""
+def write_whole(path: Path, content: bytes, *, replace: bool = True) -> None:
+    """Put content at a path in one move, so that nobody ever sees half a file.
+
+    Args:
+        path: of the file, which only its owner can read.
+        content: of the file.
+        replace: whether a file that is there gives way.
+
+    Raises:
+        OSError: where it cannot be written, or is there.
+    """
     temporary = path.with_name(f".{path.stem}.{os.getpid()}.{secrets.token_hex(8)}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW
     descriptor = os.open(temporary, flags, 0o600)
     try:
         with open(descriptor, "wb") as file:  # noqa: PTH123 - opened by descriptor
             file.write(content)
-        temporary.replace(path)
+        if replace:
+            temporary.replace(path)
+        else:
+            path.hardlink_to(temporary)
+            temporary.unlink()
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
