@@ -17,7 +17,7 @@ from astile.analysis import affine_sets, guarded, isl
 from astile.analysis.accesses import NotModelled
 from astile.analysis.affine_sets import Quasi
 from astile.analysis.guarded import Guarded
-from astile.analysis.params import Names, readable
+from astile.analysis.params import Names, extent_name, readable
 from astile.analysis.radix import affine_form
 from astile.analysis.scene import Scene
 from astile.analysis.statements import Leaf
@@ -167,7 +167,19 @@ def inside(scene: Scene) -> isl.Set:
     Args:
         scene: a program; the set belongs to its session.
     """
-    found = _Bounds(scene)
+    return _left_by(_Bounds(scene))
+
+
+def calm(scene: Scene) -> isl.Set:
+    """The sizes for which no access leaves its array, whatever data decide.
+
+    Args:
+        scene: a program; the set belongs to its session.
+    """
+    return _left_by(_Calm(scene))
+
+
+def _left_by(found: _Bounds) -> isl.Set:
     found.walk()
     left = found.context
     for each in found.kept.values():
@@ -197,6 +209,9 @@ class _Reach:
 
 
 class _Bounds:
+    #: Whether accesses count of which data decide whether they happen.
+    of_data = False
+
     def __init__(self, scene: Scene) -> None:
         self.program, self.scene = scene.program, scene
         self.missing: list[Unproved] = []
@@ -254,7 +269,7 @@ class _Bounds:
         leaving = self._set("", f"{_exists(leaf.place.dimensions)}{outside} and {domain}")
         if leaving.is_empty():
             return
-        if access.depends:
+        if access.depends and not self.of_data:
             self._unproved(
                 key[0], access.node, "whether it is reached depends on values of the run"
             )
@@ -297,6 +312,18 @@ class _Bounds:
             tuple(readable(each, names) for each in used),
             fails_at, lowest, highest, extent,
         )  # fmt: skip
+
+
+class _Calm(_Bounds):
+    """Takes into account what data decide: a cell that they choose has to exist."""
+
+    of_data = True
+
+    def _unproved(self, array: str, node: ast.Subscript, reason: str) -> None:
+        super()._unproved(array, node, reason)
+        names = (extent_name(array, axis) for axis in range(len(query.indices(node))))
+        for each in {*names} & {*self.scene.parameters}:
+            self.context = self.context.subtract(self._set("", f"{each} = 0"))
 
 
 class _Negative(_Bounds):

@@ -214,6 +214,7 @@ class Checker:
         reads = hints.reads.intersect_domain(other.sinks.domain())
         if not reads.range().is_subset(model.sinks.domain()):
             more = reads.subtract_range(model.sinks.domain())
+            more = more.intersect_params(self._reach().calm(more.params()))
             one = Explorer(model, other, hints, flow, found).extra(more)
             return Refuted(one) if one else Unknown("an iteration runs that should not run")
         if not final_reads(model).intersect_params(other.sizes).is_subset(reads.range()):
@@ -256,7 +257,7 @@ class Checker:
         first, second = expected.intersect_range(telling), values.intersect_range(telling)
         if whole and not self._sizes_apart(first, second).is_empty():
             expected, values = first, second
-        apart = self._sizes_apart(expected, values)
+        apart = self._reach().calm(self._sizes_apart(expected, values))
         expected, values = (
             explorer.at_smallest(expected, apart),
             explorer.at_smallest(values, apart),

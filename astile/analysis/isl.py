@@ -206,22 +206,35 @@ def _is_last(flow: UnionFlow, accesses: Sequence[UnionMap], schedule: UnionMap) 
     """
     sinks, sources, *may_sources = accesses
     found = flow.get_may_dependence() if may_sources else flow.get_must_dependence()
+    found = found.reverse()
     every = sources
     for each in may_sources:
         every = every.union(each)
-    times = [schedule.intersect_domain(each.domain()) for each in (sinks, sources, every)]
-
-    def before(writes: UnionMap, time: UnionMap, later: UnionMap, its_time: UnionMap) -> UnionMap:
-        return writes.apply_range(later.reverse()).intersect(time.lex_lt_union_map(its_time))
-
-    earlier = before(every, times[2], sinks, times[0])
-    hiding = before(sources, times[1], sinks, times[0])
-    hidden = before(every, times[2], sources, times[1]).apply_range(hiding)
-    return bool(
-        found.is_subset(earlier)
-        and found.intersect(hidden).is_empty()
-        and earlier.is_subset(found.union(hidden))
+    before, times = (schedule.intersect_domain(each.domain()) for each in (sinks, every))
+    earlier = sinks.apply_range(every.reverse()).intersect(before.lex_gt_union_map(times))
+    if not found.is_subset(earlier):
+        return False
+    last = found.intersect_range(sources.domain()) if may_sources else found
+    hiding = earlier.intersect_range(sources.domain()) if may_sources else earlier
+    every_time = times.range().universe()
+    later = every_time.lex_lt_union_set(every_time)
+    if not hiding.domain().is_subset(last.domain()) or _meet(last, hiding, times, later):
+        return False
+    if not may_sources:
+        return True
+    lost = earlier.subtract(found)  # has to be hidden
+    not_earlier = every_time.lex_le_union_set(every_time)
+    return (
+        not _meet(found, last, times, later)
+        and lost.domain().is_subset(last.domain())
+        and not _meet(last, lost, times, not_earlier)
     )
+
+
+def _meet(first: UnionMap, second: UnionMap, times: UnionMap, relation: UnionMap) -> bool:
+    """Whether two relations give some sink sources whose times are in a relation to each other."""
+    pairs = first.apply_range(times).range_product(second.apply_range(times))
+    return not pairs.intersect_range(relation.wrap()).is_empty()
 
 
 def constants(times: Map) -> tuple[int | None, ...]:

@@ -183,7 +183,8 @@ def _judged(
             continue
         met = replace(each, pairs=pairs)
         if met.is_certain:
-            yield Refuted(race_text.of_conflict(scene, met, unit))
+            shown = replace(met, pairs=_calm(scene, pairs))
+            yield Refuted(race_text.of_conflict(scene, shown, unit))
         else:
             yield race_text.uncertain(scene, met, unit)
 
@@ -197,7 +198,8 @@ def _strayed(scene: Scene, found: Iterator[Astray], region: ast.For) -> Iterator
         if pairs.is_empty():
             continue
         if each.write.access.is_exact and each.read.access.is_exact:
-            yield Refuted(race_text.of_astray(scene, replace(each, pairs=pairs), region))
+            shown = replace(each, pairs=_calm(scene, pairs))
+            yield Refuted(race_text.of_astray(scene, shown, region))
         else:
             yield race_text.unwritten(scene, each, region)
 
@@ -205,3 +207,9 @@ def _strayed(scene: Scene, found: Iterator[Astray], region: ast.For) -> Iterator
 def _inside(scene: Scene) -> isl.Set:
     """The sizes at which the program can be called: every access stays inside its array."""
     return bounds.inside(scene)
+
+
+def _calm(scene: Scene, pairs: isl.UnionMap) -> isl.UnionMap:
+    """Those of some pairs for sizes at which nothing leaves its array, where there are any."""
+    found = pairs.intersect_params(bounds.calm(scene))
+    return pairs if found.is_empty() else found

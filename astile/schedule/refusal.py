@@ -53,11 +53,14 @@ def _words(witness: Witness, where: str) -> _Words:
     known = _OUTSIDE.get(witness.array)
     if known is not None:
         return known
+    late = f"{where} would be read before it is written"
+    if witness.first is None:
+        late = f"{where} would no longer be read as it was at the call"
     return _Words(
         f"writes {where} here",
         f"reads {where} here",
         {
-            "flow": f"{where} would be read before it is written",
+            "flow": late,
             "anti": f"{where} would be overwritten before it is read",
             "output": f"another value would be the last one written to {where}",
             "missing": f"an iteration would not run that writes {where}",

@@ -798,3 +798,19 @@ def k(y):
     assert isinstance(verdict, Unknown)
     assert verdict.array == "y"
     assert verdict.reason == "iterations that may run at the same time may meet in y"
+
+
+def test_a_witness_is_shown_at_sizes_at_which_the_program_runs() -> None:
+    """Also accesses that data decide stay inside their arrays there, and chosen cells exist."""
+    witness = refuted("""
+def k(x, y, idx):
+    for i in range(1, 4):
+        s = 0.0
+        for j in vector(i + 1):
+            if x[j + 1] > 0:
+                s += y[i + 2, idx[i]]
+        y[idx[i], i + 2] = s
+""")
+    assert witness.array == "s"
+    least = {"x.shape[0]": 5, "y.shape[0]": 6, "y.shape[1]": 6, "idx.shape[0]": 4}
+    assert all(witness.sizes[name] >= size for name, size in least.items()), witness.sizes

@@ -166,7 +166,8 @@ def arguments(
         for axis in range(len(shape)):
             shape[axis] = (extents or {}).get(f"{name}.shape[{axis}]", shape[axis])
         if name == "idx":
-            array = values.integers(0, max(min(n, m), 1), shape)
+            below = min(n, m, *(extents or {}).values())  # a cell of every array
+            array = values.integers(0, max(below, 1), shape)
         elif wild and source.dtype != "int64":
             array = values.normal(size=shape).astype(source.dtype)
             odd = values.random(shape) < 0.06

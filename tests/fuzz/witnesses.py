@@ -26,6 +26,10 @@ from tests.fuzz.running import Memory, arguments
 Moment = tuple[int, tuple[int, ...]]
 
 
+#: The number of a statement that stands for none of the original.
+_NO_ORIGIN = -2
+
+
 @dataclass(frozen=True)
 class Touch:
     """One access: of which cell, by which run of a statement."""
@@ -140,14 +144,22 @@ def _sizes(source: Source, sizes: Mapping[str, int]) -> tuple[int, int]:
 
 
 def _instrument(function: ast.FunctionDef, trace: Trace) -> None:
-    """Put a call that notes the iteration before each statement that carries an origin."""
+    """Put a call that notes the iteration before each statement.
+
+    One that carries no origin, such as a copy, stands for no iteration; what it touches is its own.
+    """
     for statement in list(query.statements(function)):
         for body in query.bodies(statement):
             for index in range(len(body) - 1, -1, -1):
-                held = nodes.origin(body[index])
-                if held is None:
-                    continue
                 each = body[index]
+                held = nodes.origin(each)
+                if held is None:
+                    if isinstance(each, (ast.Assign, ast.AugAssign)):
+                        nothing = nodes.call(
+                            "_at", [nodes.const(_NO_ORIGIN), ast.Tuple([], ast.Load())]
+                        )
+                        body.insert(index, ast.Expr(nothing))
+                    continue
                 reads, writes = query.names_read(each), query.names_written(each)
                 if isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
                     reads = reads | {each.target.id}
