@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -28,6 +29,7 @@ from astile.lower.indices import Casts, IndexWriter
 from astile.lower.inside import Inside
 from astile.lower.kernel import KernelBody, Words
 from astile.lower.kinds import Kinds
+from astile.lower.lanes import Lanes
 from astile.lower.lowered import KernelInfo, Lowered
 from astile.lower.plan import Finder
 
@@ -43,6 +45,7 @@ def lower(
     *,
     types: Mapping[str, str] | None = None,
     barriers: Finder = barrier_finder.find,
+    exact: bool = False,
 ) -> Lowered:
     """The program as a numba.cuda module that does not import astile.
 
@@ -54,20 +57,23 @@ def lower(
         types: parameter -> its type, where known, see `Kinds`.
         barriers: finds the barriers of the program; by default those that dependences between
             threads need, and no others.
+        exact: keep the order of every sum; otherwise the lanes of a warp share reductions.
 
     Raises:
         LoweringError: for a program or a limit that the GPU does not have.
     """
     known = types or {}
     typed = numeric.explicit(program, known, "cuda")
-    return _Module(typed, known, barriers).lowered()
+    return _Module(typed, known, barriers, exact=exact).lowered()
 
 
 class _Module:
     """Collects kernels and host statements of one program."""
 
-    def __init__(self, program: Program, types: Mapping[str, str], barriers: Finder) -> None:
-        self.program, self.types = program, types
+    def __init__(
+        self, program: Program, types: Mapping[str, str], barriers: Finder, *, exact: bool
+    ) -> None:
+        self.program, self.types, self.exact = program, types, exact
         self.facts = facts.of(program)
         self.unset = unbound.readings(program)
         self.kinds = Kinds(program, types)
@@ -77,6 +83,7 @@ class _Module:
         casts = Casts(word("numpy.uint32"), word("numpy.uint64"), word("numpy.int64"))
         self.words = Words(word("numba.cuda"), word("numpy"), casts)
         self.grid = self.frame.fresh("grid")
+        self.fresh = functools.cache(self.frame.fresh)  # kernels may use the same names
         self.inside = Inside(program, self.frame, self.words.cuda, self.words.numpy)
         self.words = replace(self.words, checks=self.inside.checks)
         self.kernels: list[ast.stmt] = []
@@ -170,8 +177,14 @@ class _Module:
         restrictions.check(self.program, [root])
         unbound.check(self.program, root, self.unset)
         kernel = structure.read(self.program, root, self.facts)
-        builder = KernelBody(self.program, kernel, self.facts, self.plan, self.words, self.dtypes)
-        body = builder.build()
+        words = self.words
+        lanes = Lanes(
+            kernel, self.facts, self.kinds, words.casts, words.cuda, words.numpy, self.fresh
+        )
+        body = KernelBody(
+            self.program, kernel, self.facts, self.plan, words, self.dtypes,
+            None if self.exact else lanes,
+        ).build()  # fmt: skip
         shared = dtypes.shared_bytes(self.program, root, self.facts, self.types)
         if shared is not None:
             self._check_shared(root, shared)

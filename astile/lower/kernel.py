@@ -13,6 +13,7 @@ from astile.ir.program import Program
 from astile.lower import emit, flow, private, structure
 from astile.lower.facts import Facts
 from astile.lower.indices import Casts, Checks, IndexWriter
+from astile.lower.lanes import Lanes
 from astile.lower.plan import BarrierPlan
 from astile.lower.structure import Structure
 
@@ -52,6 +53,7 @@ class KernelBody:
         plan: where barriers stand.
         words: names of the text.
         dtypes: array -> the text of its dtype, for allocations like another array's.
+        lanes: writes reductions that warps share; None where sums must keep their order.
     """
 
     def __init__(
@@ -62,8 +64,9 @@ class KernelBody:
         plan: BarrierPlan,
         words: Words,
         dtypes: Mapping[str, ast.expr],
+        lanes: Lanes | None = None,
     ) -> None:
-        self.program, self.kernel, self.facts = program, kernel, facts
+        self.program, self.kernel, self.facts, self.lanes = program, kernel, facts, lanes
         self.plan, self.words, self.dtypes = plan, words, dtypes
         self.top: list[ast.stmt] = []
         self.private = emit.private_arrays(program, kernel, facts)
@@ -89,7 +92,7 @@ class KernelBody:
         self.thread_reads = self._thread_reads(writer)
         body = [] if self.kernel.blocks else self.thread_reads
         body += self._statement(self.kernel.root, Place(writer))
-        return [*self.top, *body]
+        return [*self.top, *(self.lanes.reads() if self.lanes is not None else ()), *body]
 
     # --- uniform places -------------------------------------------------------------------------
 
@@ -192,7 +195,11 @@ class KernelBody:
     # --- statements without bound loops inside ---------------------------------------------------
 
     def _closed(self, statement: ast.stmt, place: Place) -> Iterator[ast.stmt]:
-        """A statement as a whole: by every thread for itself, or by one thread."""
+        """A statement as a whole: by every thread for itself, by one thread, or by warps."""
+        by_lanes = self._by_lanes(statement, place)
+        if by_lanes is not None:
+            yield from by_lanes
+            return
         made = emit.rewritten(statement, place.writer)
         self._declare_inside(statement, made, place)
         missing = self._missing(place)
@@ -210,6 +217,19 @@ class KernelBody:
         yield from emit.guarded(
             nodes.conjunction([self._first(axis) for axis in missing]), [made], []
         )
+
+    def _by_lanes(self, statement: ast.stmt, place: Place) -> list[ast.stmt] | None:
+        """A reduction that the lanes of warps share, where all threads come by; None for others."""
+        if self.lanes is None or place.phase or not self._missing(place):
+            return None
+        found = self.lanes.found(statement)
+        if found is None or {query.base_name(e) for e in query.accesses(statement)} & self.local:
+            return None
+        if not self._stores(statement):
+            return self.lanes.by_every_warp(found, place.writer)
+        # behind a barrier all lanes see what thread 0 alone would read
+        waits = statement in self.plan.before
+        return self.lanes.by_first_warp(found, place.writer) if waits else None
 
     def _declare_inside(self, statement: ast.stmt, made: ast.stmt, place: Place) -> None:
         """Declare what is allocated inside a statement at the top, and no more in its text."""

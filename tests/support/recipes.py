@@ -219,10 +219,10 @@ RECIPES = (
         "softmax",
         softmax,
         lambda s: recipes.row_reduction(s, "i"),
-        lambda s: recipes.row_reduction(s, "i", 8),
+        lambda s: recipes.row_reduction(s, "i", 32),
         lambda m, n: (np.sin(image(m, n)[0]), image(m, n)[1]),
         ROWS,
-        4,
+        2,
     ),
     Recipe(
         "layernorm",
@@ -231,7 +231,7 @@ RECIPES = (
         lambda s: recipes.row_reduction(s, "i", 20),
         rows,
         ROWS,
-        4,
+        2,
     ),
     Recipe(
         "transpose",

@@ -2,47 +2,41 @@ import math
 
 import numpy as np
 
-from astile.loops import block, shared, thread
+from astile.loops import block, local, shared, thread
 
 
 def layernorm(x, gain, bias, out):
     n, m = x.shape
     for i in block.x(n):
         total = 0.0
-        total_rf_shared = shared.empty(256, np.result_type(0.0, x))
+        total_rf_local = local.empty(256, np.result_type(0.0, x))
         for total_lane in thread.x(256):
-            total_rf_shared[total_lane] = 0
+            total_rf_local[total_lane] = 0
         for total_lane in thread.x(256):
             for total_turn in range((m + 255) // 256):
                 if total_turn * 256 + total_lane < m:
-                    total_rf_shared[total_lane] += x[i, total_turn * 256 + total_lane]
-        total_rf_shared_1 = shared.empty(16, np.result_type(0.0, x))
-        for total_join in thread.x(16):
-            total_rf_shared_1[total_join] = 0
-        for total_join in thread.x(16):
-            for total_part in range(16):
-                total_rf_shared_1[total_join] += total_rf_shared[total_part * 16 + total_join]
-        for total_join in range(16):
-            total += total_rf_shared_1[total_join]
+                    total_rf_local[total_lane] += x[i, total_turn * 256 + total_lane]
+        total_rf_local_shared = shared.empty(256, np.result_type(0.0, x))
+        for total_rf_local_0 in thread.x(256):
+            total_rf_local_shared[total_rf_local_0] = total_rf_local[total_rf_local_0]
+        for total_lane in range(256):
+            total += total_rf_local_shared[total_lane]
         mean = total / m
         spread = 0.0
-        spread_rf_shared = shared.empty(256, np.result_type(0.0, 0, x))
+        spread_rf_local = local.empty(256, np.result_type(0.0, 0, x))
         for spread_lane in thread.x(256):
-            spread_rf_shared[spread_lane] = 0
+            spread_rf_local[spread_lane] = 0
         for spread_lane in thread.x(256):
             for spread_turn in range((m + 255) // 256):
                 if spread_turn * 256 + spread_lane < m:
-                    spread_rf_shared[spread_lane] += (
+                    spread_rf_local[spread_lane] += (
                         x[i, spread_turn * 256 + spread_lane] - mean
                     ) * (x[i, spread_turn * 256 + spread_lane] - mean)
-        spread_rf_shared_1 = shared.empty(16, np.result_type(0.0, 0, x))
-        for spread_join in thread.x(16):
-            spread_rf_shared_1[spread_join] = 0
-        for spread_join in thread.x(16):
-            for spread_part in range(16):
-                spread_rf_shared_1[spread_join] += spread_rf_shared[spread_part * 16 + spread_join]
-        for spread_join in range(16):
-            spread += spread_rf_shared_1[spread_join]
+        spread_rf_local_shared = shared.empty(256, np.result_type(0.0, 0, x))
+        for spread_rf_local_0 in thread.x(256):
+            spread_rf_local_shared[spread_rf_local_0] = spread_rf_local[spread_rf_local_0]
+        for spread_lane in range(256):
+            spread += spread_rf_local_shared[spread_lane]
         scale = 1.0 / math.sqrt(spread / m + 1e-05)
         for out_lane in thread.x(256):
             for out_turn in range((m + 255) // 256):
