@@ -6,6 +6,7 @@ import difflib
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from astile.source import Span
 
@@ -59,6 +60,46 @@ def render(diagnostic: Diagnostic) -> str:
     lines += [f"  note: {note}" for note in diagnostic.notes]
     lines += [f"  help: {hint}" for hint in diagnostic.hints]
     return "\n".join(lines)
+
+
+#: Version of `as_dict` and of what commands print as JSON. It grows when a key is renamed or goes;
+#: new keys may come without it.
+SCHEMA = 1
+
+
+def as_dict(diagnostic: Diagnostic) -> dict[str, Any]:
+    """All that a message says, as types that JSON knows.
+
+    Args:
+        diagnostic: what is told.
+    """
+    place = diagnostic.span
+    return {
+        "code": diagnostic.code,
+        "message": diagnostic.message,
+        "operation": diagnostic.operation,
+        "place": None if place is None else place_as_dict(place, diagnostic.label),
+        "related": [place_as_dict(each.span, each.label) for each in diagnostic.related],
+        "notes": list(diagnostic.notes),
+        "hints": list(diagnostic.hints),
+    }
+
+
+def place_as_dict(span: Span, label: str = "") -> dict[str, Any]:
+    """A place as types that JSON knows.
+
+    Args:
+        span: of a file.
+        label: what is said about it.
+    """
+    return {
+        "file": span.file.name,
+        "line": span.line,
+        "column": span.column,
+        "end_line": span.end_line,
+        "end_column": span.end_column,
+        "label": label,
+    }
 
 
 #: Columns of a source line that a message shows.

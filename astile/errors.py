@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from astile.diagnostics import Diagnostic, Related, render
+from astile.diagnostics import SCHEMA, Diagnostic, Related, as_dict, render
 from astile.source import Span
 
 
@@ -62,6 +62,11 @@ class AstileError(Exception):
     def code(self) -> str:
         """The stable slug of this kind of error."""
         return self._diagnostic.code
+
+    def to_dict(self) -> dict[str, Any]:
+        """All that the message says, as types that JSON knows, with the version of their form."""
+        error = {"type": type(self).__name__, **as_dict(self.diagnostic)}
+        return {"schema": SCHEMA, "error": error}
 
     def named(self, operation: str) -> None:
         """Say which call failed."""
@@ -135,6 +140,12 @@ class IllegalSchedule(ScheduleError):  # noqa: N818 - the name is fixed by the p
             hints = (*self._diagnostic.hints, *advise())
             self._diagnostic = replace(self._diagnostic, hints=hints)
         return self._diagnostic
+
+    def to_dict(self) -> dict[str, Any]:
+        """As of every error, with the array and the kind of conflict."""
+        told = super().to_dict()
+        told["error"] |= {"array": self.array, "kind": self.kind}
+        return told
 
     def advised(self, advise: Callable[[], Iterable[str]]) -> None:
         """Let hints be looked for when the message is read: that may take a while.

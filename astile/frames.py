@@ -24,7 +24,8 @@ C = TypeVar("C", bound=type)
 #: Set to anything, it keeps all frames; read when an error is raised.
 FULL_VARIABLE = "ASTILE_FULL_TRACEBACK"
 _PACKAGE = f"{Path(__file__).parent}{os.sep}"
-_HIDDEN = ("numba", "numba_cuda")
+#: Modules whose frames come with those of astile: compilers, and the ``with`` around them.
+_HIDDEN = ("numba", "numba_cuda", "contextlib")
 
 
 def is_full() -> bool:

@@ -21,6 +21,8 @@ from astile.report import Report
 from astile.runtime import arguments, arrays, launch, load
 from astile.runtime import compile as compiling
 from astile.runtime.repeats import Repeats
+from astile.schedule import blame as blaming
+from astile.schedule.blame import Blame
 from astile.schedule.schedule import Schedule
 from astile.schedule.step import Step
 
@@ -144,10 +146,33 @@ class Kernel(Generic[P, R_co]):
         Raises:
             LoweringError: when the target cannot express this program.
         """
-        chosen: str = _known_target(target)
-        if chosen == "auto":
-            chosen = self._default_target()
+        chosen = self._named_target(target)
         return self._forms.schedule(chosen).source("cuda" if chosen == "emulate" else chosen)
+
+    def blame(self, line: int, target: str = "python") -> Blame:
+        """The call that made a line of a generated text, and the user's statement in it.
+
+        Args:
+            line: of what `source(target)` gives, from 1.
+            target: as for `source`.
+
+        Raises:
+            ArgumentError: when there is no such line.
+            LoweringError: when the target cannot express this program.
+        """
+        return blaming.at(self.line_table(target), line)
+
+    def line_table(self, target: str = "python") -> tuple[Blame, ...]:
+        """`blame` for all lines, in order: for tools that show lines of generated text.
+
+        Args:
+            target: as for `source`.
+
+        Raises:
+            LoweringError: when the target cannot express this program.
+        """
+        chosen = self._named_target(target)
+        return self._forms.schedule(chosen).line_table("cuda" if chosen == "emulate" else chosen)
 
     def emit(self, path: str | Path, target: str = "cuda") -> None:
         """Write the module that `source` gives to a file.
@@ -291,6 +316,10 @@ class Kernel(Generic[P, R_co]):
         launch.warn_of_copies(self.__name__)
 
     # --- targets --------------------------------------------------------------------------------
+
+    def _named_target(self, target: str) -> str:
+        chosen: str = _known_target(target)
+        return self._default_target() if chosen == "auto" else chosen
 
     def _default_target(self) -> str:
         """The target where the arguments do not decide."""

@@ -9,13 +9,13 @@ from typing import Any
 import click
 
 import astile
-from astile.cli import schema
 from astile.errors import AstileError
 
 #: Command -> what it does, in a line. Each is a module of this package, imported when it is used,
 #: so that ``astile --help`` loads neither the proof's library nor numba.
 _COMMANDS = {
     "show": "The transformed source.",
+    "blame": "Which step made a line, and from which line of yours.",
     "explain": "Footprints, bytes moved, operations, occupancy.",
     "report": "A page for a browser: steps, animation, counts.",
     "check": "Run every step and target against the plain function.",
@@ -50,7 +50,7 @@ class _Commands(click.Group):
             return super().invoke(ctx)
         except AstileError as error:
             if ctx.obj and ctx.obj.get("json"):
-                click.echo(json.dumps(schema.of_error(error), indent=2))
+                click.echo(json.dumps(error.to_dict(), indent=2))
             else:
                 click.echo(f"{type(error).__name__}: {error}", err=True)
             ctx.exit(1)

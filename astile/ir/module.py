@@ -43,9 +43,20 @@ def module_text(program: Program) -> str:
     Raises:
         InternalError: when it cannot be printed.
     """
+    return printer.print_module(module_body(program))
+
+
+def module_body(program: Program) -> list[ast.stmt]:
+    """The statements of that module.
+
+    Args:
+        program: any form of a kernel.
+
+    Raises:
+        InternalError: when a helper was not read.
+    """
     above = parts(program)
-    function = nodes.clone(program.function)
-    return printer.print_module([*preamble(above), *above.helpers, function])
+    return [*preamble(above), *above.helpers, nodes.clone(program.function)]
 
 
 def parts(program: Program) -> Parts:

@@ -42,6 +42,26 @@ def print_module(body: Sequence[ast.stmt]) -> str:
     return _print(nodes.module_of(body))
 
 
+def owners(text: str, body: Sequence[ast.stmt]) -> dict[int, ast.stmt]:
+    """Line of a printed module -> the statement that it was printed from.
+
+    A comment belongs to the statement below it; of a loop or condition, its head counts.
+
+    Args:
+        text: what `print_module` gave.
+        body: what it was given.
+    """
+    lines = text.splitlines()
+    made = query.statements(nodes.module_of(body))
+    found: dict[int, ast.stmt] = {}
+    for each, parsed in zip(made, query.statements(ast.parse(text)), strict=True):
+        first = _first_line(parsed)
+        while first > 1 and lines[first - 2].lstrip().startswith("#"):
+            first -= 1
+        found |= dict.fromkeys(range(first, (parsed.end_lineno or first) + 1), each)
+    return found
+
+
 def _print(module: ast.Module) -> str:
     module = nodes.clone(module)  # astor writes on nodes; a clone shares none
     for print_tree in (_astor_text, _plain_text):

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from astile.ir import printer
 
 
 @dataclass(frozen=True)
@@ -32,9 +37,16 @@ class Lowered:
         entry: name of its function that has the kernel's name and parameters.
         target: ``"python"``, ``"cpu"`` or ``"cuda"``.
         kernels: the CUDA kernels in order of launch, empty for other targets.
+        body: the statements that were printed; those made of the user's keep their place.
     """
 
     text: str
     entry: str
     target: str
     kernels: tuple[KernelInfo, ...] = ()
+    body: tuple[ast.stmt, ...] = field(default=(), repr=False, compare=False)
+
+    @cached_property
+    def statements(self) -> Mapping[int, ast.stmt]:
+        """Line of the text -> the statement of `body` that stands there."""
+        return printer.owners(self.text, self.body)

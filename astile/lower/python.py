@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from astile.ir.module import module_text
+from astile.ir import printer
+from astile.ir.module import module_body
 from astile.ir.program import Program
 from astile.lower.lowered import Lowered
 
@@ -13,4 +14,5 @@ def lower(program: Program) -> Lowered:
     Args:
         program: the scheduled program.
     """
-    return Lowered(module_text(program), program.name, "python")
+    body = module_body(program)
+    return Lowered(printer.print_module(body), program.name, "python", body=tuple(body))

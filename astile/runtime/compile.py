@@ -11,6 +11,7 @@ import ast
 import contextlib
 import difflib
 import importlib.util
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -34,6 +35,8 @@ _LAYERS = {"tbb": "tbbpool", "omp": "omppool", "workqueue": "workqueue"}
 _ONE_AT_A_TIME = threading.RLock()
 #: Least similarity of a generated line to a statement of the program that it is taken for.
 _SIMILAR = 0.5
+#: Of an object, as `repr` writes it: no two runs have the same.
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 # --- what is here -------------------------------------------------------------------------------
@@ -314,7 +317,7 @@ def _reasons(message: str) -> list[str]:
             if found:
                 break
             continue
-        found.append(stripped)
+        found.append(_ADDRESS.sub("", stripped))
     return found[:3]
 
 

@@ -14,7 +14,9 @@ from astile.ir.program import Program
 from astile.lower import promotion
 from astile.lower.promotion import Kind
 from astile.runtime import compile as compiling
+from astile.runtime import traced
 from astile.runtime.arguments import Checked
+from astile.runtime.traced import PlaceOf
 
 #: Targets that compute in the host's memory.
 HOST_TARGETS = ("python", "cpu", "emulate")
@@ -33,6 +35,7 @@ class Launcher:
         text: the generated module, for errors of numba's compiler at the first call.
         program: what it was lowered from.
         returned: kinds of the numbers that it returns, see `promotion`; None where unknown.
+        place_of: lines of the text in the user's file, for errors of the user's statements.
     """
 
     function: Callable[..., object]
@@ -43,6 +46,7 @@ class Launcher:
     text: str = field(default="", repr=False)
     program: Program | None = field(default=None, repr=False)
     returned: Sequence[Kind] = ()
+    place_of: PlaceOf = field(default=lambda line: None, repr=False)
 
     def __call__(self, checked: Checked) -> object:
         """Run it.
@@ -54,8 +58,12 @@ class Launcher:
             ArgumentError: when an array lies where the target cannot reach it.
             LoweringError: when numba cannot compile the text for these arguments.
         """
-        with compiling.retelling(self.target, self.text, self.program):
-            return self._retyped(self._run(checked))
+        try:
+            with compiling.retelling(self.target, self.text, self.program):
+                return self._retyped(self._run(checked))
+        except Exception as error:
+            self._note(error)
+            raise
 
     def again(self, arguments: Sequence[object]) -> object:
         """Run it on the host, with arguments like those of a call before.
@@ -66,9 +74,16 @@ class Launcher:
         try:
             result = self.function(*arguments)
         except Exception:
-            with compiling.retelling(self.target, self.text, self.program):
+            try:
+                with compiling.retelling(self.target, self.text, self.program):
+                    raise
+            except Exception as error:
+                self._note(error)
                 raise
         return self._retyped(result) if self.returned else result
+
+    def _note(self, error: Exception) -> None:
+        traced.note(error, self.text, self.place_of, is_compiled=self.target == "cpu")
 
     def _retyped(self, result: object) -> object:
         """Numbers that are returned have the type that they have in the plain program.

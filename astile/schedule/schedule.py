@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 import astile
-from astile import frames
+from astile import frames, lower
+from astile.analysis import bounds
 from astile.diagnostics import suggestions
 from astile.display import Bundle, bundle
 from astile.errors import ScheduleError
+from astile.intrinsics import host
 from astile.ir import nodes
 from astile.ir.module import module_text
 from astile.ir.stages import Stage, stages
-from astile.lower import cpu, cuda, python
+from astile.lower import cpu, python
+from astile.lower.explicit_vectors import Machine
 from astile.lower.lowered import Lowered
+from astile.schedule import blame as blaming
 from astile.schedule import navigate, select
+from astile.schedule.blame import Blame
 from astile.schedule.hardware_methods import HardwareMethods
 from astile.schedule.interleaving_methods import InterleavingMethods
 from astile.schedule.loop_methods import LoopMethods
@@ -156,9 +162,9 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethod
         if target == "python":
             return python.lower(self.program)
         if target == "cpu":
-            return cpu.lower(self.program, types=types)
+            return cpu.lower(self.program, types=types, machine=self._machine())
         if target == "cuda":
-            made = cuda.lower(self.program, types=types, exact=self.exact)
+            made = lower.cuda.lower(self.program, types=types, exact=self.exact)
             if all(each.proof is not None for each in self._steps):
                 self._known_prover().check_finished(self.program)
             return made
@@ -167,6 +173,45 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethod
             code="schedule.bad-target",
             hints=suggestions(str(target), ("python", "cpu", "cuda"), "targets with a text"),
         )
+
+    def _machine(self) -> Machine | None:
+        """What vectors are made for: none where an index may leave its array."""
+        if bounds.unproved(self.original):
+            return None
+        return Machine(host.vector_bytes(), exact=self.exact)
+
+    def blame(self, line: int, target: str = "python") -> Blame:
+        """The call that made a line of a generated text, and the user's statement in it.
+
+        Args:
+            line: of what `source(target)` gives, from 1.
+            target: as for `source`.
+
+        Raises:
+            ArgumentError: when there is no such line.
+            ScheduleError: for an unknown target.
+            LoweringError: when the target cannot run this program.
+        """
+        return blaming.at(self.line_table(target), line)
+
+    def line_table(self, target: str = "python") -> tuple[Blame, ...]:
+        """`blame` for all lines, in order.
+
+        Args:
+            target: as for `source`.
+
+        Raises:
+            ScheduleError: for an unknown target.
+            LoweringError: when the target cannot run this program.
+        """
+        twin = copy.copy(self)
+        stamped = blaming.with_printed_lines(self.program)
+        if self._steps:
+            twin._steps = (*self._steps[:-1], replace(self._steps[-1], program=stamped))
+        else:
+            twin._start = stamped
+        made, other = self.lowered(target), twin.lowered(target)
+        return blaming.table(self._start, self._steps, made, other)
 
     def diff(self) -> str:
         """A unified diff from the user's function to the scheduled program."""
@@ -217,7 +262,11 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethod
             ScheduleError: when there is none.
         """
         if not self._steps:
-            raise ScheduleError("there is no step to undo", code="schedule.nothing-to-do")
+            raise ScheduleError(
+                "there is no step to undo",
+                code="schedule.nothing-to-do",
+                hints=["`s.steps` holds those that were taken"],
+            )
         self._next_loop = max(self._next_loop, self.program.next_loop)
         self._steps = self._steps[:-1]
         self._prover = None

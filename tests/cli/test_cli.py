@@ -89,6 +89,16 @@ def test_show_as_json(file):
     assert step["source"] == found["source"]
 
 
+def test_blame_of_all_lines_and_of_one(file):
+    found = run("blame", f"{file}:scheduled")
+    assert "1: split('i', factors=[None, 8])" in found.output
+    [line] = json.loads(run("blame", f"{file}:scheduled", "--line", 4, "--json").output)["lines"]
+    assert line["step"] == 1
+    assert line["place"]["file"] == str(file)
+    assert "made by step 1" in run("blame", f"{file}:scheduled", "--line", 4).output
+    assert run("blame", f"{file}:scheduled", "--line", 99).exit_code == 1
+
+
 def test_check_sizes_arrays_as_the_accesses_need(file):
     found = run("check", f"{file}:double", "--shape", "x=9", "--json")
     assert found.exit_code == 1  # x[9] of nine elements is outside
