@@ -247,8 +247,11 @@ class _Wrapper:
         before, after = _text(head), _text(tail)
         start = f"{before} " if before else ""
         lines: list[str] = []
-        if not self._fits(f"{start}(", indent):
+        is_name_or_number = not (_breaks(value) or _groups(value))
+        if is_name_or_number or not self._fits(f"{start}(", indent):
             lines, start = self._shortened_head(head, indent)
+        if lines and self._fits(start + _text(value) + after, indent):
+            return [*lines, " " * indent + start + _text(value) + after]
         group = self._hugged(value, indent, start, after)
         if group is not None:
             return lines + self._around(value, group, indent, start, after)

@@ -14,7 +14,7 @@ from astile.errors import LoweringError
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.lower import assemble
-from astile.lower.indices import Checks
+from astile.lower.checks import Checks, literal_extents
 
 
 class Inside:
@@ -37,7 +37,9 @@ class Inside:
                 if (base := query.base_name(each)) is not None
             }
         names = frame.fresh("inside"), frame.fresh("failed")
-        self.checks = Checks(frozenset(found), *names, bounds.negative(program))
+        self.checks = Checks(
+            frozenset(found), *names, bounds.negative(program), literal_extents(program)
+        )
 
     def is_used(self, body: Sequence[ast.stmt]) -> bool:
         """Whether statements of a kernel check an index."""

@@ -80,7 +80,8 @@ def tile_of(
     at_most = at_most_in(edit, home)
     sides: list[Side] = []
     shape: list[ast.expr] = []
-    for axis, side in enumerate(footprint.box(accesses, at_most, hidden)):
+    box = whole_axes(edit, array, footprint.box(accesses, at_most, hidden), accesses, hidden)
+    for axis, side in enumerate(box):
         extent = None if side is None else extent_of(side, scope, at_most)
         if side is None or extent is None:
             raise _no_literal(edit, array, home, axis, side, scope)
@@ -94,6 +95,39 @@ def tile_of(
     names = tuple(edit.fresh_name(f"{array}_{axis}") for axis in range(len(sides)))
     allocation = nodes.assign(name, made)
     return Tile(array, name, tuple(sides), tuple(shape), names, allocation, at_most)
+
+
+def whole_axes(
+    edit: Editor,
+    array: str,
+    box: Sequence[Side | None],
+    accesses: Sequence[Access],
+    hidden: set[str],
+) -> list[Side | None]:
+    """The box, as long as the array along axes where data pick the cell: ``counts[x[i]]``.
+
+    Args:
+        edit: the program that is edited.
+        array: the array.
+        box: the box of the accesses, side by side.
+        accesses: the accesses.
+        hidden: names that are assigned inside the place that the box is for.
+    """
+    variables = {each.variable for access in accesses for each in access.inner}
+    if all(each is not None for each in box):
+        return list(box)
+    extents = storage.extents_of(edit, array, len(box))
+
+    def is_picked(index: ast.expr) -> bool:
+        has_cells = any(isinstance(each, ast.Subscript) for each in ast.walk(index))
+        return has_cells or bool(query.names(index) & (hidden - variables))
+
+    return [
+        Side(affine.constant(0), affine.of(extents[axis]) - 1)
+        if side is None and any(is_picked(query.indices(e.node)[axis]) for e in accesses)
+        else side
+        for axis, side in enumerate(box)
+    ]
 
 
 def extent_of(side: Side, scope: str, at_most: AtMost) -> ast.expr | None:

@@ -190,7 +190,8 @@ def extents_of(edit: Editor, array: str, rank: int) -> list[ast.expr]:
 
 def _is_stable(edit: Editor, extent: ast.expr) -> bool:
     """Whether the names in an extent mean the same wherever the array is used."""
-    return all(_is_assigned_once(edit, each) for each in query.names(extent))
+    stored = query.names_written(edit.function)
+    return all(each not in stored or _is_assigned_once(edit, each) for each in query.names(extent))
 
 
 def _is_assigned_once(edit: Editor, name: str) -> bool:

@@ -119,9 +119,12 @@ def test_a_long_target_breaks_too():
     assert wrapped("array[first_index * 16 + second_ind, third] = value_one + value_two") == [
         "array[",
         "    first_index * 16 + second_ind, third",
-        "] = (",
-        "    value_one + value_two",
-        ")",
+        "] = value_one + value_two",
+    ]
+    assert wrapped("array[first_index * 16 + second_ind, third] += 1") == [
+        "array[",
+        "    first_index * 16 + second_ind, third",
+        "] += 1",
     ]
 
 

@@ -335,12 +335,28 @@ def test_a_region_that_is_not_known() -> None:
 def f(x, p, y):
     for i in range(len(y)):
         for k in range(3):
-            y[i] += x[p[i, k]]
+            y[i] += x[k * k] * p[i, k]
 """)
     error = refused(cache_read, before, "x", "local", loop(before, "i"))
     assert error.code == "schedule.not-literal"
     assert "tile of x" in str(error)
     assert "is not known" in str(error)
+
+
+def test_a_table_is_copied_as_a_whole() -> None:
+    before = program("""
+def f(x, p, y):
+    for i in range(len(y)):
+        for k in range(3):
+            y[i] += x[p[i, k]]
+""")
+    after = rewritten(cache_read, before, "x", "local", loop(before, "i"))
+    assert "y[i] += x_local[p[i, k]]" in module_text(after)
+    assert_proved(before, after)
+    picked = np.arange(21).reshape(7, 3) % 9 - 4
+    assert_same_results(before, after, lambda n: (np.arange(5), picked, np.zeros(n)), (0, 1, 7))
+    error = refused(cache_read, before, "x", "shared", loop(before, "i"))
+    assert "is x.shape[0], no literal" in str(error)
 
 
 @pytest.mark.parametrize(

@@ -246,11 +246,24 @@ def test_a_region_that_is_not_known() -> None:
 def f(x, p, y):
     for i in range(len(x)):
         for k in range(3):
-            y[p[i, k]] = x[i]
+            y[k * k] = x[i] * p[i, k]
 """)
     error = refused(cache_write, before, "y", "local", loop(before, "i"))
     assert error.code == "schedule.not-literal"
     assert "tile of y" in str(error)
+
+
+def test_cells_that_data_pick_are_copied_in_before() -> None:
+    before = program("""
+def f(x, p, y):
+    for i in range(len(x)):
+        for k in range(3):
+            y[p[i, k]] = x[i]
+""")
+    after = rewritten(cache_write, before, "y", "local", loop(before, "i"))
+    assert_proved(before, after)
+    picked = np.arange(21).reshape(7, 3) % 9 - 4
+    assert_same_results(before, after, lambda n: (np.arange(n), picked, np.ones(5)), (0, 1, 7))
 
 
 def test_shared_inside_threads() -> None:

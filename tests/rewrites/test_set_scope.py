@@ -227,15 +227,40 @@ def test_shared_needs_literals() -> None:
     assert "axis 1 of wide inside the loop over i is W - 2, no literal" in str(error)
 
 
+def test_cells_that_data_pick_keep_the_whole_axis() -> None:
+    before = program("""
+def f(x, y):
+    a = np.empty((len(y), 8))
+    for i in range(len(y)):
+        for k in range(8):
+            a[i, k] = 0
+        for k in range(len(x)):
+            a[i, x[k]] += 1
+        for k in range(8):
+            y[i] += a[i, k] * k
+""")
+    after = rewritten(set_scope, before, "a", "shared")
+    assert "a_shared[0, x[k]] += 1" in module_text(after)
+    assert_proved(before, after)
+    assert_same_results(before, after, lambda n: (np.arange(n) % 9 - 4, np.zeros(n)), (0, 1, 5))
+    error = refused(
+        set_scope,
+        program(module_text(before).replace("8", "n").replace("def f(x, y)", "def f(x, y, n)")),
+        "a",
+        "shared",
+    )
+    assert "axis 1 of a inside the loop over i is n, no literal" in str(error)
+
+
 def test_a_region_that_is_not_known() -> None:
     before = program("""
 def f(x, p, y):
     a = np.empty(len(x))
     for i in range(len(y)):
         for k in range(3):
-            a[p[i, k]] = x[p[i, k]]
+            a[k * k] = x[p[i, k]]
         for k in range(3):
-            y[i] += a[p[i, k]]
+            y[i] += a[k * k]
 """)
     error = refused(set_scope, before, "a", "local")
     assert error.code == "schedule.not-literal"

@@ -13,7 +13,16 @@ from astile.schedule import recipes
 from astile.schedule.schedule import Schedule
 from tests.support.assert_rewrite import load
 from tests.support.programs import program_from
-from tests.support.recipes import MATRICES, RECIPES, Recipe, blur, jacobi, matmul, matrices
+from tests.support.recipes import (
+    MATRICES,
+    RECIPES,
+    Recipe,
+    blur,
+    jacobi,
+    matmul,
+    matrices,
+    weighted,
+)
 from tests.support.staged import assert_emulates, bind_threads, cuda_text
 
 Golden = Callable[[str, str], None]
@@ -197,6 +206,25 @@ def test_sweeps_that_read_further_than_said() -> None:
     with pytest.raises(IllegalSchedule):
         recipes.time_tiled(Schedule(wide), "t", (5, 8))
     recipes.time_tiled(Schedule(wide), "t", (5, 8), reach=2)
+
+
+def test_a_histogram_of_nothing_or_of_several_axes() -> None:
+    with pytest.raises(ScheduleError, match="0 stages write 'x'"):
+        recipes.histogram(Schedule(weighted), "i", "x")
+
+    def pairs(x, y):
+        counts = np.zeros((4, 4), np.int32)
+        for i in range(len(x)):
+            counts[x[i], y[i]] += 1
+        return counts
+
+    with pytest.raises(ScheduleError, match="counts has more axes than the one"):
+        recipes.block_histogram(Schedule(pairs), "i", "counts")
+
+
+def test_a_histogram_of_a_length_that_is_not_known() -> None:
+    with pytest.raises(ScheduleError, match=r"axis 2 of counts_rf_rf .* no literal"):
+        recipes.block_histogram(Schedule(weighted), "i", "counts")
 
 
 def test_rows_whose_result_nobody_can_join() -> None:

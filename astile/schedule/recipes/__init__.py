@@ -1,17 +1,21 @@
 """Recipes made only of primitives: each is an ordinary function of a `Schedule`."""
 
 from astile.schedule.recipes.cooperation import cooperate
+from astile.schedule.recipes.histograms import block_histogram, histogram
 from astile.schedule.recipes.matmul import packed_matmul, tiled_matmul
 from astile.schedule.recipes.rows import row_reduction
-from astile.schedule.recipes.stencil import stencil_chain, time_tiled
+from astile.schedule.recipes.stencil import stencil_chain, time_fronts, time_tiled
 from astile.schedule.recipes.transposition import transposed
 
 __all__ = [
+    "block_histogram",
     "cooperate",
+    "histogram",
     "packed_matmul",
     "row_reduction",
     "stencil_chain",
     "tiled_matmul",
+    "time_fronts",
     "time_tiled",
     "transposed",
 ]

@@ -1,0 +1,16 @@
+import numpy as np
+from numba import njit, prange
+
+
+@njit(error_model="numpy", parallel={"fusion": False})
+def weighted(x, w, counts):
+    counts_rf = np.empty((8, counts.shape[0]), counts.dtype)
+    for i_0 in prange(8):
+        for counts_0 in range(counts.shape[0]):
+            counts_rf[i_0, counts_0] = 0
+        for i_1 in range(min((len(x) + 7) // 8, len(x) - i_0 * ((len(x) + 7) // 8))):
+            counts_rf[i_0, x[i_0 * ((len(x) + 7) // 8) + i_1]] += w[i_0 * ((len(x) + 7) // 8) + i_1]
+
+    for i_0 in range(8):
+        for counts_0 in range(counts.shape[0]):
+            counts[counts_0] += counts_rf[i_0, counts_0]
