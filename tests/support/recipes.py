@@ -100,6 +100,19 @@ def jacobi(a, b):
                 a[i, j] = b[i, j]
 
 
+def weighted(x, w, counts):
+    for i in range(len(x)):
+        counts[x[i]] += w[i]
+
+
+def histogram(x, out):
+    counts = np.zeros(32, np.int32)
+    for i in range(len(x)):
+        counts[x[i] // 8] += 1
+    for c in range(32):
+        out[c] = counts[c]
+
+
 def matrices(m: int, k: int, n: int) -> tuple[object, ...]:
     a, b = np.arange(m * k) % 7, np.arange(k * n) % 5
     shapes = (m, k), (k, n)
@@ -123,6 +136,15 @@ def rows(m: int, n: int) -> tuple[object, ...]:
 
 def turned(m: int, n: int) -> tuple[object, ...]:
     return image(m, n)[0], np.full((n, m), 9, np.float32)
+
+
+def data(n: int) -> tuple[object, ...]:
+    x = np.arange(n) * 37
+    return x % 11 - 2, x.astype(np.float32) / 16, np.full(9, 0.5, np.float32)
+
+
+def pixels(n: int) -> tuple[object, ...]:
+    return (np.arange(n) * 37).astype(np.uint8), np.full(32, 9)
 
 
 @dataclass(frozen=True)
@@ -158,6 +180,7 @@ class Recipe:
 MATRICES = ((1, 1, 1), (4, 6, 5), (17, 5, 3), (5, 23, 7), (9, 1, 13), (4, 0, 3), (0, 3, 4))
 IMAGES = ((1, 1), (3, 3), (6, 7), (4, 8), (9, 17), (11, 23))
 ROWS = ((1, 1), (0, 3), (3, 7), (2, 8), (3, 9), (1, 37), (5, 64))
+DATA = ((0,), (1,), (3,), (8,), (9,), (16,), (17,), (41,))
 GRIDS = ((1, 1), (2, 2), (3, 3), (4, 6), (7, 5), (12, 13), (9, 23))
 
 RECIPES = (
@@ -250,5 +273,23 @@ RECIPES = (
         image,
         GRIDS,
         0,
+    ),
+    Recipe(
+        "histogram",
+        weighted,
+        lambda s: recipes.histogram(s, "i", "counts"),
+        lambda s: recipes.histogram(s, "i", "counts", parts=3),
+        data,
+        DATA,
+        None,
+    ),
+    Recipe(
+        "block_histogram",
+        histogram,
+        lambda s: recipes.block_histogram(s, "i", "counts"),
+        lambda s: recipes.block_histogram(s, "i", "counts", blocks=2, threads=4),
+        pixels,
+        DATA,
+        1,
     ),
 )
