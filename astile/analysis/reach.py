@@ -48,7 +48,7 @@ class Reach:
                 if (
                     pair is not None
                     and statement.reads
-                    and self._is_same(new, access, statement, *pair)
+                    and self._is_same(access, statement, *pair, signs)
                 ):
                     continue
                 given = {} if pair is None else self._given(access, statement, *pair)
@@ -96,11 +96,11 @@ class Reach:
 
     def _is_same(
         self,
-        new: Model,
         access: Access,
         statement: Statement,
         source: Statement,
         values: dict[str, Quasi],
+        signs: Signs,
     ) -> bool:
         """Whether an access is to the cell that the original accesses there."""
         there = next((a for a in (*source.reads, *source.writes) if a.slot == access.slot), None)
@@ -111,8 +111,11 @@ class Reach:
         for axis, (first, second) in enumerate(zip(there.indices, access.indices, strict=True)):
             if (first is None) != (second is None):
                 return False
-            if first is not None and substituted(first, values) != second:
-                return False
+            if first is not None and second is not None:
+                wanted = substituted(first, values)
+                unequal = f"{wanted.text} != {second.text}"
+                if wanted != second and not signs.never(unequal, statement.leaf.place):
+                    return False
             before = source.leaf.place.scope.extent(access.array, axis)
             after = statement.leaf.place.scope.extent(access.array, axis)
             if before != after:

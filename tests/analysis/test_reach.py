@@ -74,3 +74,21 @@ def f(A, B, C, n):
     reached = original.replace("        if C", "        C[i] = A[i + 1]\n        if C")
     new = new.replace("        t = ", "        C[i] = A[i + 1]  # 0: i\n        t = ")
     assert kind(reached, new.replace("> 0:  # 0", "> 0:  # 1")) == "equal"
+
+
+def test_an_index_written_otherwise_is_of_the_same_cell():
+    """That the original stays inside is known of the cell, also where data decide who reads it."""
+    original = """
+def f(A, B, C, n):
+    for i in range(n):
+        B[i] = A[i // 2] if C[i] > 0 else 0.0
+"""
+    new = """
+def f(A, B, C, n):
+    for p in range((n + 1) // 2):
+        for q in range(2):
+            if p * 2 + q < n:
+                B[p * 2 + q] = A[{index}] if C[p * 2 + q] > 0 else 0.0  # 0: p * 2 + q
+"""
+    assert kind(original, new.format(index="p")) == "equal"
+    assert kind(original, new.format(index="p + q")) != "equal"
