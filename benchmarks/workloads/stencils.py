@@ -10,6 +10,7 @@ from benchmarks.workload import Array, Workload, blank, normal
 
 if TYPE_CHECKING:
     from astile import Schedule
+from astile.schedule.recipes import time_fronts
 
 _STEPS = 100
 
@@ -57,25 +58,23 @@ def _blur_reference(x: Array, out: Array) -> Array:
 
 def harris(x: Array, out: Array) -> None:
     H, W = out.shape
-    twelfth = np.float32(1 / 12)
-    xx = np.empty((H + 2, W + 2), np.float32)
-    yy = np.empty((H + 2, W + 2), np.float32)
-    xy = np.empty((H + 2, W + 2), np.float32)
+    twelfth, two = np.float32(1 / 12), np.float32(2)
+    dx = np.empty((H + 2, W + 2), np.float32)
+    dy = np.empty((H + 2, W + 2), np.float32)
     for i in range(H + 2):
         for j in range(W + 2):
-            dx = (
+            dx[i, j] = twelfth * (
                 (x[i, j + 2] - x[i, j])
-                + np.float32(2) * (x[i + 1, j + 2] - x[i + 1, j])
+                + two * (x[i + 1, j + 2] - x[i + 1, j])
                 + (x[i + 2, j + 2] - x[i + 2, j])
-            ) * twelfth
-            dy = (
+            )
+    for i in range(H + 2):
+        for j in range(W + 2):
+            dy[i, j] = twelfth * (
                 (x[i + 2, j] - x[i, j])
-                + np.float32(2) * (x[i + 2, j + 1] - x[i, j + 1])
+                + two * (x[i + 2, j + 1] - x[i, j + 1])
                 + (x[i + 2, j + 2] - x[i, j + 2])
-            ) * twelfth
-            xx[i, j] = dx * dx
-            yy[i, j] = dy * dy
-            xy[i, j] = dx * dy
+            )
     for i in range(H):
         for j in range(W):
             a = np.float32(0)
@@ -83,9 +82,9 @@ def harris(x: Array, out: Array) -> None:
             c = np.float32(0)
             for p in range(3):
                 for q in range(3):
-                    a += xx[i + p, j + q]
-                    b += yy[i + p, j + q]
-                    c += xy[i + p, j + q]
+                    a += dx[i + p, j + q] * dx[i + p, j + q]
+                    b += dy[i + p, j + q] * dy[i + p, j + q]
+                    c += dx[i + p, j + q] * dy[i + p, j + q]
             out[i, j] = a * b - c * c - np.float32(0.04) * (a + b) * (a + b)
 
 
@@ -106,7 +105,7 @@ def _harris_reference(x: Array, out: Array) -> Array:
 def jacobi(steps: int, a: Array, b: Array) -> None:
     H, W = a.shape
     fifth = np.float32(0.2)
-    for _ in range(steps):
+    for t in range(steps):
         for i in range(1, H - 1):
             for j in range(1, W - 1):
                 b[i, j] = fifth * (a[i, j] + a[i, j - 1] + a[i, j + 1] + a[i - 1, j] + a[i + 1, j])
@@ -129,17 +128,68 @@ def _jacobi_reference(steps: int, a: Array, b: Array) -> Array:
     return a
 
 
-def _outermost_on_cores(s: Schedule) -> None:
-    for loop in s.loops():
-        if loop.var == "i":
-            s.parallel(loop)
+def _rows_at_once(s: Schedule) -> None:
+    """Four rows at a time, which share what they read of x; too small for two cores."""
+    i_0, i_1 = s.split("i", [None, 4])
+    j_0, j_1 = s.split("j", [None, 16])
+    s.reorder(i_0, j_0, i_1, j_1)
+    s.specialize("i_0 * 4 + 4 <= H and j_0 * 16 + 16 <= W", i_1)
+    for loop in ("p#0", "q#0", i_1):
+        s.unroll(loop)
+    s.vectorize(j_1)
+
+
+def _rows_in_registers(s: Schedule) -> None:
+    """Eight rows at a time, for which ten rows of `across` are made in registers."""
+    i_0, i_1 = s.split("out.i", [None, 8])
+    j_0, j_1 = s.split("out.j", [None, 16])
+    s.reorder(i_0, j_0, i_1, j_1)
+    s.compute_at("across", j_0)
+    s.set_scope("across", "local")
+    i, j = s.loops("across_local")[-2:]
+    for rows, columns in ((i, j), (i_1, j_1)):
+        s.unroll(rows)
+        s.vectorize(columns)
+    s.annotate(j_1, "store", "streaming")
+    s.parallel(i_0)
+    for rows in (i, i_1):
+        s.specialize("i_0 * 8 + 8 <= H and j_0 * 16 + 16 <= W", rows)
+
+
+def _gradients_in_turns(s: Schedule) -> None:
+    """Two rows at a time; each core keeps the last four rows of both gradients."""
+    i_0, i_1, i_2 = s.split("out.i", [None, 32, 2], names=["i_0", "i_1", "i_2"])
+    (j,) = (each for each in s.loops("out") if each.var == "j")
+    s.reorder(j, i_2)
+    for each in ("dy", "dx"):
+        s.compute_at(each, i_1)
+        s.store_at(each, i_0)
+        s.rolling_buffer(each, i_1)
+    pairs = zip(s.loops("dy#1")[-2:], s.loops("dx#1")[-2:], strict=True)
+    rows, columns = (s.merge(*pair)[0] for pair in pairs)
+    s.reorder(columns, rows)
+    for loop in (columns, j):
+        s.specialize("i_0 * 64 + i_1 * 2 + 2 <= H", loop)
+    for loop in (columns, j):
+        s.vectorize(loop)
+    for loop in (rows, i_2, "p#0", "q#0"):
+        s.unroll(loop)
+    s.parallel(i_0)
+
+
+def _fronts(s: Schedule) -> None:
+    """Ten steps in 128 rows at a time; tiles that are not ahead of each other run on cores."""
+    time_fronts(s, "t", (10, 128))
+    for each in s.loops():
+        if each.var.startswith("j"):
+            s.vectorize(each)
 
 
 WORKLOADS = (
     Workload(
         "conv1",
         conv1,
-        _outermost_on_cores,
+        _rows_at_once,
         _conv1_inputs,
         _conv1_reference,
         flops=224.0**2 * 20,
@@ -147,7 +197,7 @@ WORKLOADS = (
     Workload(
         "blur",
         blur,
-        _outermost_on_cores,
+        _rows_in_registers,
         lambda: (normal(4098, 4098), blank(4096, 4096)),
         _blur_reference,
         bytes=8.0 * 4096**2,
@@ -155,7 +205,7 @@ WORKLOADS = (
     Workload(
         "harris",
         harris,
-        _outermost_on_cores,
+        _gradients_in_turns,
         lambda: (normal(2052, 2052), blank(2048, 2048)),
         _harris_reference,
         bytes=8.0 * 2048**2,
@@ -163,7 +213,7 @@ WORKLOADS = (
     Workload(
         "jacobi",
         jacobi,
-        _outermost_on_cores,
+        _fronts,
         _jacobi_inputs,
         _jacobi_reference,
         bytes=_STEPS * 8.0 * 2048**2,

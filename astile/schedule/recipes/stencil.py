@@ -69,24 +69,7 @@ def time_tiled(
         ScheduleError: when the nests are none of this form.
     """
     step = Loop(s, select.find_loop(s.program, time))
-    nests = [directly_inside(s, [step])]
-    for _ in tile[2:]:
-        nests.append(directly_inside(s, nests[-1]))
-    sweeps = len(nests[0])
-    if any(len(each) != sweeps for each in nests) or not sweeps:
-        raise ScheduleError(
-            f"in the loop over {step.var} there are no sweeps over {len(tile) - 1} axes",
-            code="schedule.not-nested",
-            hints=["name the loop over time, and a size for each axis"],
-        )
-    for position in range(1, sweeps):
-        for axis in nests:
-            s.shift(axis[position], position * reach)
-    axes = []
-    for first, *others in nests:
-        for each in others:
-            [first] = s.merge(first, each)
-        axes.append(first)
+    axes, sweeps = _merged_sweeps(s, step, len(tile) - 1, reach)
     for each in axes:
         s.skew(step, each, sweeps * reach)
     made = s.tile([step, *axes], tile)
@@ -94,3 +77,66 @@ def time_tiled(
     for each in inner:
         s.skew(made[len(tile)], each, -sweeps * reach)  # for shorter indices
     return made
+
+
+def time_fronts(
+    s: Schedule, time: Loop | str, tile: Sequence[int], reach: int = 1
+) -> tuple[Loop, ...]:
+    """Sweeps over a grid, tiled in time and along the rows, for the cores of a CPU.
+
+    As in `time_tiled` a tile computes several steps, each behind the one before. Inside of it a
+    step follows the one before at once, row by row, so that what it reads is in the cache of its
+    core. Tiles of later steps start as soon as those of earlier ones are far enough ahead: the
+    tiles on one front, a slanted line through steps and rows, run on several cores.
+
+    Args:
+        s: the schedule.
+        time: the loop over time steps, with the nests of the sweeps in its body.
+        tile: how many steps, and how many rows.
+        reach: how many rows away a sweep reads.
+
+    Returns:
+        The loops over fronts, over the tiles of one, and over rows and steps inside a tile.
+
+    Raises:
+        ScheduleError: when the nests are none of this form.
+    """
+    step = Loop(s, select.find_loop(s.program, time))
+    (rows,), sweeps = _merged_sweeps(s, step, 1, reach)
+    s.skew(step, rows, sweeps * reach)
+    late, front, step, rows = s.tile([step, rows], tile)
+    s.reorder(rows, step)
+    s.skew(late, front, 1)
+    s.reorder(front, late)
+    s.parallel(late)
+    return front, late, rows, step
+
+
+def _merged_sweeps(s: Schedule, step: Loop, axes: int, reach: int) -> tuple[list[Loop], int]:
+    """One loop for each axis, in which the sweeps of a time step follow each other.
+
+    Returns:
+        The loops, and how many sweeps a time step has.
+
+    Raises:
+        ScheduleError: when the nests are none of this form.
+    """
+    nests = [directly_inside(s, [step])]
+    for _ in range(axes - 1):
+        nests.append(directly_inside(s, nests[-1]))
+    sweeps = len(nests[0])
+    if any(len(each) != sweeps for each in nests) or not sweeps:
+        raise ScheduleError(
+            f"in the loop over {step.var} there are no sweeps over {axes} axes",
+            code="schedule.not-nested",
+            hints=["name the loop over time, and a size for each axis"],
+        )
+    for position in range(1, sweeps):
+        for axis in nests:
+            s.shift(axis[position], position * reach)
+    merged = []
+    for first, *others in nests:
+        for each in others:
+            [first] = s.merge(first, each)
+        merged.append(first)
+    return merged, sweeps
