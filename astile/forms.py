@@ -164,7 +164,14 @@ class Forms:
 
     def _specializer_of(self, program: Program, target: str) -> Specializer:
         check_bounds = target == "cpu" and self._needs_bounds_checks
-        return Specializer(self.program, program, target, self.uses, check_bounds=check_bounds)
+        return Specializer(
+            self.program,
+            program,
+            target,
+            self.uses,
+            check_bounds=check_bounds,
+            exact=self._exact,
+        )
 
     # --- for `kernel.check` ---------------------------------------------------------------------
 

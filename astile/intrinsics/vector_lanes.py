@@ -61,6 +61,17 @@ def _below(typing: Any, start: Any, stop: Any, lanes: Any) -> Any:
     return signature(made, types.int64, types.int64, lanes), generate
 
 
+def _lane(typing: Any, vector: Any, number: Any) -> Any:
+    if not isinstance(vector, Vector):
+        raise TypingError(f"{vector} is no vector")
+    lane = _literal(number)
+
+    def generate(context: Any, builder: Any, call: Any, values: Any) -> Any:
+        return builder.extract_element(values[0], I32(lane))
+
+    return signature(vector.dtype, vector, number), generate
+
+
 # --- reductions ---------------------------------------------------------------------------------
 
 
@@ -132,6 +143,7 @@ def _halves(is_high: bool) -> Any:
 splat = intrinsic(prefer_literal=True)(_splat)
 count = intrinsic(prefer_literal=True)(_count)
 below = intrinsic(prefer_literal=True)(_below)
+lane = intrinsic(prefer_literal=True)(_lane)
 sum_of = _folded(_plus)
 product_of = _folded(_times)
 smallest_of = _folded(_picked("<"))

@@ -269,6 +269,24 @@ def _put(typing: Any, array: Any, index: Any, value: Any) -> Any:
     return signature(types.void, array, wanted, element), generate
 
 
+def _get_where(typing: Any, mask: Any, array: Any, index: Any) -> Any:
+    _require_mask(mask)
+    element = _element(array)
+    wanted = index_type(array, index)
+
+    def generate(context: Any, builder: Any, call: Any, values: Any) -> Any:
+        at = pointer(context, builder, array, values[1], wanted, values[2])
+        bits = builder.bitcast(values[0], ir.IntType(mask.lanes))
+        some = builder.icmp_unsigned("!=", bits, bits.type(0))
+        zero = context.get_constant_null(element)
+        data = context.get_data_type(element)
+        nowhere = cgutils.alloca_once(builder, data)  # a place that can be read, for no lane
+        context.pack_value(builder, element, zero, nowhere)
+        return context.unpack_value(builder, element, builder.select(some, at, nowhere))
+
+    return signature(element, mask, array, wanted), generate
+
+
 def _fence(typing: Any) -> Any:
     def generate(context: Any, builder: Any, call: Any, values: Any) -> Any:
         builder.fence("seq_cst")
@@ -285,5 +303,6 @@ store_along = intrinsic(prefer_literal=True)(_store_along)
 store_where = intrinsic(_store_where)
 store_streaming = intrinsic(_store_streaming)
 get = intrinsic(_get)
+get_where = intrinsic(_get_where)
 put = intrinsic(_put)
 fence = intrinsic(_fence)

@@ -20,6 +20,7 @@ that are C-contiguous by their type are read and written with one instruction.
 ``store_along(a, index, axis, v)``             cells along another axis
 ``store_streaming(a, index, v)``               around the caches, where the address is aligned
 ``get(a, index)``, ``put(a, index, x)``        one cell
+``get_where(mask, a, index)``                  one cell if any lane of the mask holds, else 0
 ``fence()``                                    waits until streaming stores are done
 ``splat(x, lanes)``, ``count(start, lanes)``   ``x, x, ...`` and ``start, start + 1, ...``
 ``below(start, stop, lanes)``                  mask of ``count(start, lanes) < stop``
@@ -30,6 +31,9 @@ that are C-contiguous by their type are read and written with one instruction.
 ``convert(v, dtype)``, ``bitcast(v, dtype)``   lanes of another type: same value, same bits
 ``square_root(v)``, ``magnitude(v)``           as NumPy's sqrt and abs
 ``round_down(v)``                              as NumPy's floor
+``lane(v, number)``                            one of the lanes
+``exponential(v)``, ``logarithm(v)``           nearly NumPy's exp and log
+``hyperbolic_tangent(v)``                      nearly NumPy's tanh
 ``sum_of(v)``, ``product_of(v)``               of the lanes, pairwise
 ``smallest_of(v)``, ``largest_of(v)``          of the lanes, by ``smaller`` and ``larger``
 ``low_halves(a, b, step)``,                    steps of a transposition: blocks of `step` lanes,
@@ -56,6 +60,7 @@ from astile.intrinsics.vector_lanes import (
     below,
     count,
     high_halves,
+    lane,
     largest_of,
     low_halves,
     product_of,
@@ -63,9 +68,11 @@ from astile.intrinsics.vector_lanes import (
     splat,
     sum_of,
 )
+from astile.intrinsics.vector_math import exponential, hyperbolic_tangent, logarithm
 from astile.intrinsics.vector_memory import (
     fence,
     get,
+    get_where,
     load,
     load_along,
     load_where,
@@ -83,15 +90,20 @@ __all__ = [
     "bitcast",
     "convert",
     "count",
+    "exponential",
     "fence",
     "fma",
     "get",
+    "get_where",
     "high_halves",
+    "hyperbolic_tangent",
+    "lane",
     "larger",
     "largest_of",
     "load",
     "load_along",
     "load_where",
+    "logarithm",
     "low_halves",
     "magnitude",
     "maximum",

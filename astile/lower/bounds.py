@@ -36,6 +36,70 @@ def tighten(function: ast.FunctionDef, facts: Facts) -> None:
     function.body = _tightened(function.body, facts, live)
 
 
+def hoist(function: ast.FunctionDef, facts: Facts) -> None:
+    """Move conditions that do not depend on them out of ``vector`` and ``unroll`` loops, in place.
+
+    The iterations of these loops stay as they are: what is known of them makes vectors.
+
+    Args:
+        function: the tree to edit.
+        facts: its integer names.
+
+    Before:
+        for j in vector(16):
+            if j_0 * 16 + j < N and k < K:
+                c[j] += b[j_0 * 16 + j]
+
+    After:
+        if k < K:
+            for j in vector(16):
+                if j_0 * 16 + j < N:
+                    c[j] += b[j_0 * 16 + j]
+    """
+    function.body = _hoisted(function.body, facts)
+
+
+def _hoisted(body: list[ast.stmt], facts: Facts) -> list[ast.stmt]:
+    result: list[ast.stmt] = []
+    for statement in body:
+        for field_name in ("body", "orelse", "finalbody"):
+            inner = getattr(statement, field_name, None)
+            if isinstance(inner, list) and inner and isinstance(inner[0], ast.stmt):
+                setattr(statement, field_name, _hoisted(inner, facts))
+        result.append(_freed(_joined(statement), facts))
+    return result
+
+
+def _joined(statement: ast.stmt) -> ast.stmt:
+    """Two conditions, one directly under the other, as one."""
+    if not isinstance(statement, ast.If) or statement.orelse:
+        return statement
+    inner = query.only_statement(statement.body)
+    if not isinstance(inner, ast.If) or inner.orelse or nodes.comments(inner):
+        return statement
+    return nodes.if_then(nodes.conjunction([statement.test, inner.test]), inner.body)
+
+
+def _freed(loop: ast.stmt, facts: Facts) -> ast.stmt:
+    """A loop inside of the part of its guard that is the same in all iterations."""
+    if not isinstance(loop, ast.For):
+        return loop
+    header = query.header(loop)
+    guard = query.only_statement(loop.body)
+    if header is None or header.kind not in ("vector", "unroll") or loop.orelse:
+        return loop
+    if not isinstance(guard, ast.If) or guard.orelse:
+        return loop
+    fixed = {name for each in guard.body for name in query.names_written(each)}
+    parts = conjuncts(guard.test)
+    found = _sorted(parts, header.variable, fixed | {header.variable}, facts)
+    if not found.outer:
+        return loop
+    inner = [each for each in parts if not any(each is e for e in found.outer)]
+    loop.body = [nodes.if_then(nodes.conjunction(inner), guard.body)] if inner else guard.body
+    return nodes.if_then(nodes.conjunction(found.outer), [loop])
+
+
 def _tightened(body: list[ast.stmt], facts: Facts, live: set[str]) -> list[ast.stmt]:
     result: list[ast.stmt] = []
     for statement in body:

@@ -8,16 +8,28 @@ from collections.abc import Iterable, Mapping
 from astile.analysis import affine
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
-from astile.lower import assemble, bounds, dtypes, facts, flow, numeric, unbound
+from astile.lower import (
+    assemble,
+    bounds,
+    dtypes,
+    explicit_vectors,
+    facts,
+    flow,
+    numeric,
+    unbound,
+)
 from astile.lower.checked import is_checked_division
+from astile.lower.explicit_vectors import Machine
 from astile.lower.lowered import Lowered
 
 #: Kinds of loops that may run on several cores: their iterations are proved independent.
 _ON_CORES = ("parallel", "block.")
 
 
-def lower(program: Program, *, types: Mapping[str, str] | None = None) -> Lowered:
-    """The program as a numba module that does not import astile.
+def lower(
+    program: Program, *, types: Mapping[str, str] | None = None, machine: Machine | None = None
+) -> Lowered:
+    """The program as a numba module; it imports astile only for vectors.
 
     The outermost ``parallel`` and ``block`` loops become ``prange``, unless a name written
     inside is read by another iteration or after the loop; then they stay in order. All other
@@ -26,19 +38,22 @@ def lower(program: Program, *, types: Mapping[str, str] | None = None) -> Lowere
     Args:
         program: the scheduled program.
         types: parameter -> its type, where known, see `Kinds`.
+        machine: what ``vector`` loops are made for; None leaves them to the compiler.
 
     Raises:
         LoweringError: where numba has no arithmetic that gives the plain program's values.
     """
     work = numeric.explicit(program, types or {}, "cpu")
     unbound.guard(work)
+    if machine is not None:
+        work = explicit_vectors.vectorised(work, types or {}, machine)
     bounds.tighten(work.function, facts.of(work))
     writer = _Writer(work)
     writer.loops(work.function.body, on_core=False)
     writer.memory(work.function, types or {})
     functions = writer.functions()
     body = writer.frame.module(functions, writer.helper)
-    return Lowered(printer.print_module(body), program.name, "cpu")
+    return Lowered(printer.print_module(body), program.name, "cpu", body=tuple(body))
 
 
 class _Writer:

@@ -6,13 +6,16 @@ import ast
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
+from astile import lower, runtime
 from astile.errors import InternalError
+from astile.intrinsics import host
 from astile.ir.program import Program
-from astile.lower import cpu, cuda, python
+from astile.lower import cpu, places, python
+from astile.lower.explicit_vectors import Machine
 from astile.lower.kinds import Kinds
 from astile.lower.lowered import Lowered
 from astile.runtime import compile as compiling
-from astile.runtime import emulate, load
+from astile.runtime import load, machine_code
 from astile.runtime.launch import Launcher
 from astile.runtime.uses import Use
 
@@ -25,7 +28,8 @@ class Specializer:
         scheduled: the program to run otherwise.
         target: ``"python"``, ``"cpu"``, ``"cuda"`` or ``"emulate"``.
         parameters: how the program uses its parameters.
-        check_bounds: let numba check every index, as Python does.
+        check_bounds: let numba check every index, as Python does; vectors would not.
+        exact: keep the rounding of every operation.
     """
 
     def __init__(
@@ -36,11 +40,13 @@ class Specializer:
         parameters: Sequence[Use],
         *,
         check_bounds: bool = False,
+        exact: bool = False,
     ) -> None:
         self.target = target
         self._programs = {True: original, False: scheduled}
         self._parameters = tuple(parameters)
         self._check_bounds = check_bounds
+        self._exact = exact
         self._lock = threading.RLock()
         self._launchers: dict[tuple[object, ...], Launcher] = {}
 
@@ -71,23 +77,36 @@ class Specializer:
         may_write -= program.scratch
         returned = () if self.target == "python" else Kinds(program, types).returned_kinds()
         return Launcher(
-            function, self.target, positional, keywords, may_write, lowered.text, program, returned
+            function,
+            self.target,
+            positional,
+            keywords,
+            may_write,
+            lowered.text,
+            program,
+            returned,
+            lambda line: places.place_of_line(line, program, lowered),
         )
 
     def _lower(self, program: Program, types: Mapping[str, str]) -> Lowered:
         if self.target == "python":
             return python.lower(program)
         if self.target == "cpu":
-            return cpu.lower(program, types=types)
+            machine = None if self._check_bounds else Machine(host.vector_bytes(), self._exact)
+            return cpu.lower(program, types=types, machine=machine)
         if self.target in ("cuda", "emulate"):
-            return cuda.lower(program, types=types)
+            # numba's simulator has no shuffles, which sums in another order need
+            exact = self._exact or (self.target == "cuda" and compiling.in_simulator())
+            return lower.cuda.lower(program, types=types, exact=exact)
         raise InternalError(f"no lowering for target {self.target!r}")
 
     def _loaded(self, lowered: Lowered, program: Program) -> Callable[..., object]:
         if self.target == "emulate":
-            return emulate.load(lowered.text, lowered.entry)
-        constants = repr(sorted(program.constants.items()))
-        function = load.load(lowered.text, lowered.entry, (self.target, constants))
+            return runtime.emulate.load(lowered.text, lowered.entry)
+        parts = (self.target, repr(sorted(program.constants.items())))
+        function = load.load(lowered.text, lowered.entry, parts)
+        if self.target == "cpu":
+            machine_code.keep(function, load.content_key(lowered.text, lowered.entry, parts))
         if self.target == "cpu" and self._check_bounds:
             compiling.check_bounds(function)
         if self.target == "cpu" and "prange" in lowered.text:

@@ -15,7 +15,9 @@ from astile.intrinsics.vectors import (
     fence,
     fma,
     get,
+    get_where,
     high_halves,
+    lane,
     larger,
     largest_of,
     load,
@@ -106,6 +108,8 @@ def places(a, out, n):
     put(out, (4, 2), smallest_of(row))
     put(out, (4, 3), largest_of(row))
     put(out, (4, 4), get(a, (3, 5)))
+    put(out, (4, 5), lane(row, 3))
+    put(out, (4, 6), get_where(mask, a, (2, 1)))
     store(out, (5, 0), low_halves(load(a, (0, 0), 8), load(a, (1, 0), 8), 2))
     store(out, (6, 0), high_halves(load(a, (0, 0), 8), load(a, (1, 0), 8), 2))
     store(out, (7, 0), convert(row < splat(np.int32(20), 8), np.int32))
@@ -121,6 +125,7 @@ def wanted_places(a, n):
     out[4:, 9] = a[:4, 3]
     row = a[2, :8]
     out[4, :5] = row.sum(), np.prod(row, dtype=np.int32), row.min(), row.max(), a[3, 5]
+    out[4, 5:7] = row[3], a[2, 1] if few else 0
     one, other = a[0, :8].reshape(2, 2, 2), a[1, :8].reshape(2, 2, 2)
     out[5, :8] = np.stack([one[:, 0], other[:, 0]], 1).ravel()
     out[6, :8] = np.stack([one[:, 1], other[:, 1]], 1).ravel()

@@ -1,0 +1,178 @@
+"""Vector loops become operations of vectors, with the values of the plain loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from astile.lower import cpu, python
+from astile.lower.explicit_vectors import Machine
+from tests.support.scheduled import program
+
+F32 = {"x": "float32", "y": "float32", "m": "float32"}
+
+
+def lowered(text: str, types: dict[str, str], *, exact: bool = False, width: int = 64) -> str:
+    made = program(text, imports={"np": "numpy", "float32": "numpy.float32"})
+    return cpu.lower(made, types=types, machine=Machine(width, exact=exact)).text
+
+
+def function_of(text: str) -> object:
+    namespace: dict[str, object] = {}
+    exec(compile(text, "<f>", "exec"), namespace)
+    return namespace["f"]
+
+
+def body_of(text: str) -> list[str]:
+    """The lines of a generated function, without indentation."""
+    lines = text.partition("def f(")[2].splitlines()[1:]
+    return [line.strip() for line in lines if line.strip()]
+
+
+# --- texts --------------------------------------------------------------------------------------
+
+
+def test_a_whole_vector() -> None:
+    text = lowered("def f(x, y):\n    for j in vector(16):\n        y[j] = x[j] * x[j]", F32)
+    assert body_of(text) == ["x_v = load(x, 0, 16)", "store(y, 0, x_v * x_v)"]
+    assert "from astile.intrinsics.vectors import load, store" in text
+
+
+def test_lanes_are_as_many_as_the_register_holds() -> None:
+    text = "def f(x, y):\n    for j in vector(8):\n        y[j] = x[j] + 1.0"
+    assert "load(x, 0, 8)" in lowered(text, F32, width=32)
+    assert "load(x, 4, 4)" in lowered(text, F32, width=16)
+    assert "load(x, 0, 8)" in lowered(text, dict(F32, y="float64"))  # the wider of two types
+
+
+def test_products_are_contracted_unless_exact() -> None:
+    text = "def f(x, y):\n    for j in vector(16):\n        y[j] += x[j] * float32(2.0)"
+    assert "fma(load(x, 0, 16), splat(float32(2.0), 16), load(y, 0, 16))" in lowered(text, F32)
+    exact = lowered(text, F32, exact=True)
+    assert "load(y, 0, 16) + load(x, 0, 16) * splat(float32(2.0), 16)" in exact
+
+
+def test_a_tile_of_local_memory_is_kept_in_registers() -> None:
+    text = lowered(
+        """
+        def f(x, y, m):
+            c = local.empty((2, 32), float32)
+            for i in unroll(2):
+                for j in vector(32):
+                    c[i, j] = 0.0
+            for k in range(x.shape[0]):
+                for i in unroll(2):
+                    for j in vector(32):
+                        c[i, j] += m[i, k] * y[k, j]
+            for i in unroll(2):
+                for j in vector(32):
+                    m[i, j] = c[i, j]
+        """,
+        F32,
+    )
+    lines = body_of(text)
+    assert "empty" not in text
+    inner = lines.index("for k in range(x.shape[0]):")
+    assert lines[inner + 1 : inner + 9] == [
+        "m_s = splat(get(m, (0, k)), 16)",
+        "y_v = load(y, (k, 0), 16)",
+        "c_0_0 = fma(m_s, y_v, c_0_0)",
+        "y_v_1 = load(y, (k, 16), 16)",
+        "c_0_1 = fma(m_s, y_v_1, c_0_1)",
+        "m_s_1 = splat(get(m, (1, k)), 16)",
+        "c_1_0 = fma(m_s_1, y_v, c_1_0)",
+        "c_1_1 = fma(m_s_1, y_v_1, c_1_1)",
+    ]
+    assert lines[-1] == "store(m, (1, 16), c_1_1)"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y[j] = x[j // 2]",  # not side by side
+        "y[j] = x[j - 1]",  # may count from the end
+        "y[j] = unknown(x[j])",
+        "y[j] = x[j] ** 3",
+        "y[0] = x[j]",  # one cell for all lanes
+        "y[2 * j] = x[j]",
+    ],
+)
+def test_other_loops_stay_as_they_are(body: str) -> None:
+    text = lowered(f"def f(x, y):\n    for j in vector(16):\n        {body}", F32)
+    assert "for j in range(16):" in text
+    assert "astile" not in text
+
+
+def test_a_name_read_after_the_loop_keeps_it_plain() -> None:
+    text = lowered("def f(x, y):\n    for j in vector(16):\n        t = x[j]\n    y[0] = t", F32)
+    assert "for j in range(16):" in text
+
+
+def test_unknown_types_keep_it_plain() -> None:
+    assert "load" not in lowered("def f(x, y):\n    for j in vector(16):\n        y[j] = x[j]", {})
+
+
+# --- values -------------------------------------------------------------------------------------
+
+FORMS = """
+def f(x, y, m, a, b):
+    n = x.shape[0]
+    for j in vector(n):
+        y[0, j] = x[j] * 0.5 + a[j]
+    for j in vector(1, n):
+        y[1, j] = x[j - 1] - x[j] / 3.0
+    for j_0 in range((n + 15) // 16):
+        for j in vector(16):
+            if j_0 * 16 + j < n:
+                t = max(x[j_0 * 16 + j], y[0, j_0 * 16 + j])
+                y[2, j_0 * 16 + j] = t if t > 0.0 else -t
+    for j in vector(n):
+        s = 0.0
+        for k in range(m.shape[1]):
+            s += m[j, k] * x[k]
+        y[3, j] = s
+    for j in vector(n):
+        if x[j] > 0.0 and j < n - 2:
+            y[4, j] = x[j + 2]
+        else:
+            y[4, j] = abs(x[j]) + j
+    for j in vector(n):
+        b[j] = b[j] * 3 - a[j]
+        y[5, j] = np.sqrt(abs(x[j])) if not x[j] < 0.0 else np.minimum(x[j], y[0, j])
+    for j in vector(n):
+        r = x[j]
+        if x[j] < 0.0:
+            x[j] = r * r
+            r = 1.0
+        y[6, j] = r + x[j]
+"""
+TYPES = {"x": "float32", "y": "float32", "m": "float64", "a": "int32", "b": "int8"}
+
+
+def arguments(n: int) -> list[np.ndarray]:
+    random = np.random.default_rng(n)
+    x = random.normal(size=n).astype(np.float32)
+    if n > 4:
+        x[3], x[4] = np.nan, -0.0
+    m = random.normal(size=(n, n))
+    a, b = (random.integers(-most, most, size=n) for most in (100, 9))
+    return [x, np.zeros((7, n), np.float32), m, a.astype(np.int32), b.astype(np.int8)]
+
+
+@pytest.fixture(scope="module")
+def forms() -> tuple[object, object]:
+    made = program(FORMS, imports={"np": "numpy"})
+    text = cpu.lower(made, types=TYPES, machine=Machine(64, exact=True)).text
+    assert text.count("store") > 6
+    return function_of(python.lower(made).text), function_of(text)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 15, 16, 17, 31, 33, 70])
+def test_values_are_those_of_the_plain_loops(forms: tuple[object, object], n: int) -> None:
+    plain, vectors = forms
+    wanted, got = arguments(n), arguments(n)
+    with np.errstate(all="ignore"):
+        plain(*wanted)  # type: ignore[operator]
+    vectors(*got)  # type: ignore[operator]
+    for one, other in zip(wanted, got, strict=True):
+        np.testing.assert_array_equal(one, other)
