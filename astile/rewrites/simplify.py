@@ -123,7 +123,7 @@ class _Indices(ast.NodeTransformer):
             return expression
         if not is_integer(expression, self.integers):
             return expression
-        normal = _with_ranges(affine.of(expression), self.ranges).expression()
+        normal = with_ranges(affine.of(expression), self.ranges).expression()
         return normal if affine.cost(normal) < affine.cost(expression) else expression
 
     def header(self, loop: ast.For) -> ast.expr:
@@ -199,24 +199,36 @@ def _common(one: Affine, other: Affine) -> Affine:
     return Affine(shared)
 
 
-def _with_ranges(form: Affine, ranges: list[Range]) -> Affine:
-    """``x // d -> 0`` and ``x % d -> x`` where ``0 <= x < d`` in the ranges of the loops."""
+def with_ranges(form: Affine, ranges: list[Range]) -> Affine:
+    """``x // d -> 0``, ``x % d -> x``, ``max(x, 0) -> x`` where the ranges of loops say so."""
     result = Affine({}, form.constant)
     for key, (coefficient, each) in form.terms.items():
-        part = Affine({key: (coefficient, each)})
-        if isinstance(each, ast.BinOp) and isinstance(each.op, (ast.FloorDiv, ast.Mod)):
-            divisor = query.integer(each.right)
-            inner = affine.of(each.left)
-            if (
-                divisor is not None
-                and divisor > 0
-                and intervals.is_nonnegative(inner, ranges)
-                and intervals.is_nonnegative(affine.constant(divisor - 1) - inner, ranges)
-            ):
-                whole = isinstance(each.op, ast.FloorDiv)
-                part = affine.constant(0) if whole else inner * coefficient
-        result = result + part
+        part = _without_rim(each, ranges)
+        result = result + (
+            Affine({key: (coefficient, each)}) if part is None else part * coefficient
+        )
     return result
+
+
+def _without_rim(atom: ast.expr, ranges: list[Range]) -> Affine | None:
+    """What a division, remainder, minimum or maximum is that changes nothing; None for others."""
+    if isinstance(atom, ast.BinOp) and isinstance(atom.op, (ast.FloorDiv, ast.Mod)):
+        divisor, inner = affine.of(atom.right), affine.of(atom.left)
+        if not intervals.is_nonnegative(inner, ranges):
+            return None
+        if not intervals.is_nonnegative(divisor - 1 - inner, ranges):
+            return None
+        return affine.constant(0) if isinstance(atom.op, ast.FloorDiv) else inner
+    word = intervals.extreme_word(atom)
+    if word is None:
+        return None
+    assert isinstance(atom, ast.Call)
+    sign = 1 if word == "max" else -1
+    forms = [affine.of(each) for each in atom.args]
+    for one in forms:
+        if all(intervals.is_nonnegative((one - other) * sign, ranges) for other in forms):
+            return one
+    return None
 
 
 # --- guards -------------------------------------------------------------------------------------

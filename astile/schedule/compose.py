@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from astile.diagnostics import suggestions
 from astile.errors import LoweringError, ScheduleError
 from astile.ir import query
-from astile.schedule import for_cores, select
+from astile.schedule import select
+from astile.schedule.for_cores import attempt, for_cores
 from astile.schedule.select import Loop
 
 if TYPE_CHECKING:
     from astile.schedule.loop_methods import LoopMethods
     from astile.schedule.schedule import Schedule
 
-#: Sizes of the tiles that bare `@tile` makes, outermost loop first.
+#: Sizes of the tiles that bare `@tile` makes for a GPU, outermost loop first.
 _CUDA_TILE = (16, 16)
-_CPU_TILE = (32, 128)
 _BLOCKS = ("blockIdx.y", "blockIdx.x")
 _THREADS = ("threadIdx.y", "threadIdx.x")
 
@@ -69,7 +69,8 @@ def auto(s: Schedule, tiles: Mapping[str, int] | None = None, target: str = "cpu
     """The schedule of `@tile` and `@tile(i=16, j=16)`.
 
     Tiles the loops of the last stage, computes the stages before it inside a tile where that is
-    legal, keeps what then fits a tile out of slow memory, and runs tiles in parallel.
+    legal, keeps what then fits a tile out of slow memory, and runs tiles in parallel. For a CPU
+    without sizes, `for_cores` chooses.
 
     Args:
         s: the schedule; steps are added to it.
@@ -82,12 +83,12 @@ def auto(s: Schedule, tiles: Mapping[str, int] | None = None, target: str = "cpu
     """
     on_gpu = target in ("cuda", "emulate")
     if tiles is None and not on_gpu:
-        for_cores.for_cores(s)
+        for_cores(s)
         return
     if tiles is not None:
         outer, inner = _tiled_by_name(s, tiles)
     else:
-        found = _tiled_by_rule(s, _CUDA_TILE if on_gpu else _CPU_TILE)
+        found = _tiled_by_rule(s, _CUDA_TILE)
         if found is None:
             return
         outer, inner = found
@@ -95,16 +96,7 @@ def auto(s: Schedule, tiles: Mapping[str, int] | None = None, target: str = "cpu
     if on_gpu:
         _bind_where_possible(s, outer, inner, staged)
     else:
-        _attempt(s.parallel, outer[0])
-
-
-def _attempt(step: Callable[..., object], *arguments: object) -> bool:
-    """Whether a step was legal; an illegal one leaves the schedule as it was."""
-    try:
-        step(*arguments)
-    except ScheduleError:
-        return False
-    return True
+        attempt(s.parallel, outer[0])
 
 
 def _tiled_by_name(
@@ -186,7 +178,7 @@ def _perfect_band(loop: ast.For) -> list[ast.For]:
 
 def _is_parallel(s: Schedule, loops: Sequence[Loop]) -> bool:
     trial = s.copy()
-    return all(_attempt(trial.parallel, Loop(trial, each.identity)) for each in loops)
+    return all(attempt(trial.parallel, Loop(trial, each.identity)) for each in loops)
 
 
 def _interleave(s: Schedule, outer: Sequence[Loop], scope: str) -> list[str]:
@@ -198,9 +190,9 @@ def _interleave(s: Schedule, outer: Sequence[Loop], scope: str) -> list[str]:
     staged = []
     for stage in reversed(s.stages()):
         inside = {each.name for each in outer[-1].stages}
-        if stage.name in inside or not _attempt(s.compute_at, stage, outer[-1]):
+        if stage.name in inside or not attempt(s.compute_at, stage, outer[-1]):
             continue
-        if _attempt(s.set_scope, stage.array, scope):
+        if attempt(s.set_scope, stage.array, scope):
             staged.append(f"{stage.array}_{scope}")
         elif not _is_parallel(s, outer):
             s.undo()
@@ -224,10 +216,10 @@ def _bind(s: Schedule, outer: Sequence[Loop], inner: Sequence[Loop], staged: Seq
     """Bind tile loops to blocks, and the loops inside a tile to threads."""
     blocks, threads = _BLOCKS[-len(outer) :], _THREADS[-len(inner) :]
     for loop, axis in zip(outer, blocks, strict=True):
-        if not _attempt(s.bind, loop, axis):
+        if not attempt(s.bind, loop, axis):
             return
     for loop, axis in zip(inner, threads, strict=True):
-        _attempt(s.bind, loop, axis)
+        attempt(s.bind, loop, axis)
     for array in staged:
         for stage in s.stages():
             if stage.array != array:
@@ -235,4 +227,4 @@ def _bind(s: Schedule, outer: Sequence[Loop], inner: Sequence[Loop], staged: Seq
             around = {each.identity for each in outer}
             own = [each for each in s.loops(stage) if each.identity not in around]
             for loop, axis in zip(own[: len(threads)], threads, strict=False):
-                _attempt(s.bind, loop, axis)
+                attempt(s.bind, loop, axis)

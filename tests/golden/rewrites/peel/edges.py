@@ -5,7 +5,7 @@ def edges(x, y):
             y[0, j] = x[0, j] + x[min(1, n - 1), j]
     for i in range(1, n - 1):
         for j in range(m):
-            y[i, j] = x[max(i - 1, 0), j] + x[min(i + 1, n - 1), j]
+            y[i, j] = x[i - 1, j] + x[i + 1, j]
 
     if n >= 2:
         for j in range(m):
