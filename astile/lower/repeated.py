@@ -36,14 +36,38 @@ def named(body: Sequence[ast.stmt], words: Words) -> list[ast.stmt]:
         for name, path in words.imports.items()
         if path.startswith("astile.intrinsics.vectors.")
     }
-    return _named(body, _Calls(calls, words))
+    return _named(body, _Calls(calls, words, _shared_names(body)))
+
+
+def _shared_names(body: Sequence[ast.stmt]) -> set[str]:
+    """Names of arrays that may be another array's too; all others are apart in memory."""
+    return {
+        name
+        for part in body
+        for each in query.statements(part)
+        if not query.is_allocation(each)
+        for name in _own_names_written(each)
+    }
+
+
+def _own_names_written(statement: ast.stmt) -> set[str]:
+    if query.bodies(statement):
+        return query.names_written(statement.target) if isinstance(statement, ast.For) else set()
+    return query.names_written(statement)
 
 
 class _Calls:
-    """The functions of vectors in a text, and the names of their values."""
+    """The functions of vectors in a text, and the names of their values.
 
-    def __init__(self, calls: dict[str, str], words: Words) -> None:
+    Args:
+        calls: name in the text -> function.
+        words: for new names.
+        shared: names that may stand for the memory of others.
+    """
+
+    def __init__(self, calls: dict[str, str], words: Words, shared: set[str]) -> None:
         self._calls = calls
+        self._shared = shared
         self.words = words
 
     def function(self, node: ast.AST) -> str | None:
@@ -69,12 +93,32 @@ class _Calls:
             if isinstance(each, ast.Call)
         )
 
-    def stores(self, statement: ast.stmt) -> bool:
-        """Whether a statement changes memory."""
-        if isinstance(statement, ast.Expr):
-            return True
-        targets = statement.targets if isinstance(statement, ast.Assign) else []
-        return not targets or any(not isinstance(each, ast.Name) for each in targets)
+    def stores(self, statement: ast.stmt) -> str | None:
+        """The array that a statement changes: empty where it may be any, None where it is none."""
+        changed: list[str | None] = []
+        if isinstance(statement, ast.Assign):
+            cells = [each for each in statement.targets if not isinstance(each, ast.Name)]
+            changed = [query.base_name(each) for each in cells]
+        else:
+            changed = [self._stored_by(statement)]
+        if not changed:
+            return None
+        array = changed[0] if len(changed) == 1 else None
+        return "" if array is None or array in self._shared else array
+
+    def _stored_by(self, statement: ast.stmt) -> str | None:
+        """The array that a call of a function of vectors stores to."""
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        function = self.function(call) if call is not None else None
+        if function is None or not function.startswith(("store", "put")):
+            return None
+        assert isinstance(call, ast.Call)
+        array = call.args[1 if function.endswith("_where") else 0]
+        return array.id if isinstance(array, ast.Name) else None
+
+    def may_be_any(self, array: str) -> bool:
+        """Whether an array may lie in the memory of another one."""
+        return array in self._shared
 
 
 def _named(body: Sequence[ast.stmt], calls: _Calls) -> list[ast.stmt]:
@@ -166,22 +210,29 @@ class _Eras:
         self._calls = calls
         self._changes = 0
         self._changed: dict[str, int] = {}
-        self._stored = 0
+        #: array -> its last change; that of any array under the empty name
+        self._stored: dict[str, int] = {}
 
     def key(self, call: ast.Call) -> tuple[str, int]:
         """A value: its text, and the number of the last change before it."""
-        since = [self._changed.get(name, 0) for name in query.names(call)]
+        names = query.names(call)
+        since = [self._changed.get(name, 0) for name in names]
         reads = any(
             isinstance(n, ast.Subscript)
             or self._calls.function(n) not in (None, "splat", "below", "count")
             for n in ast.walk(call)
         )
-        return printer.print_expression(call), max([*since, self._stored if reads else 0])
+        if reads and any(map(self._calls.may_be_any, names)):
+            since += self._stored.values()
+        elif reads:
+            since += [self._stored.get(name, 0) for name in ("", *names)]
+        return printer.print_expression(call), max(since, default=0)
 
     def after(self, statement: ast.stmt) -> None:
         """Note what a statement changes."""
         self._changes += 1
         for name in query.names_written(statement):
             self._changed[name] = self._changes
-        if self._calls.stores(statement):
-            self._stored = self._changes
+        array = self._calls.stores(statement)
+        if array is not None:
+            self._stored[array] = self._changes

@@ -52,6 +52,19 @@ def test_products_are_contracted_unless_exact() -> None:
     assert "load(y, 0, 16) + load(x, 0, 16) * splat(float32(2.0), 16)" in exact
 
 
+def test_rows_share_what_they_read_of_another_array() -> None:
+    text = """
+        def f(x, y, m):
+            for j in vector(16):
+                for i in unroll(2):
+                    y[i, j] = x[i, j] + x[i + 1, j]
+        """
+    assert lowered(text, F32).count("load(x, (1, 0), 16)") == 1
+    swapped = text.replace("            for j", "            x, y = y, x\n            for j", 1)
+    assert lowered(swapped, F32).count("load(x, (1, 0), 16)") == 2
+    assert lowered(text.replace("y[i, j] =", "x[i, j] ="), F32).count("load(x, (1, 0), 16)") == 2
+
+
 def test_a_tile_of_local_memory_is_kept_in_registers() -> None:
     text = lowered(
         """
