@@ -272,10 +272,13 @@ class _Extractor:
             if (found := query.allocation(each)) is not None and found.array == array
         ]
         word = {0: "zeros", 1: "ones"}.get(-1 if value is None else value)
-        if len(made) != 1 or word is None:
+        if word is None:
             return None
-        [(found, node)] = made
-        return self._fill(replace(found, word=word + found.word[len(plain(found)) :]), node)
+        fills = {
+            self._fill(replace(found, word=word + found.word[len(plain(found)) :]), node)
+            for found, node in made
+        }
+        return fills.pop() if len(fills) == 1 else None
 
     # --- the rest -------------------------------------------------------------------------------
 
