@@ -33,12 +33,23 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Moved:
-    """Bytes between slow memory and one nest; each cell counts once in each direction."""
+    """Bytes between slow memory and one nest.
+
+    Args:
+        nest: its number.
+        array: what moves.
+        read: each cell once.
+        written: each cell once.
+        block_read: each cell once for every thread block that reads it; as `read` without blocks.
+        block_written: the same of what is written.
+    """
 
     nest: int
     array: str
     read: int
     written: int
+    block_read: int
+    block_written: int
 
 
 @dataclass(frozen=True)
@@ -63,6 +74,11 @@ class Form:
         return sum(each.read + each.written for each in self.moved)
 
     @property
+    def bytes_of_blocks(self) -> int:
+        """The same, with what several blocks touch counted for each of them."""
+        return sum(each.block_read + each.block_written for each in self.moved)
+
+    @property
     def intensity(self) -> float:
         """Operations for each byte moved."""
         return self.operations / self.bytes_moved if self.bytes_moved else float("inf")
@@ -77,12 +93,14 @@ class Launch:
         block: threads along x, y, z.
         shared_bytes: of one block.
         occupancy: of one multiprocessor, registers left out of account.
+        busy: how many of all its threads run the statement that most of them run.
     """
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     shared_bytes: int
     occupancy: Occupancy
+    busy: int
 
 
 @dataclass(frozen=True)
@@ -124,7 +142,8 @@ def _parts(report: Report) -> Iterator[str]:
     yield f"{report.kernel} for {sizes}"
     yield table_text(("buffer", "dtype", "before", "after"), list(_buffer_rows(report)))
     rows = list(_traffic_rows(report))
-    yield table_text(("slow memory", "before", "after"), rows, "<>>")
+    headings = ("slow memory", "before", "after", *(("by blocks",) if report.launches else ()))
+    yield table_text(headings, rows, "<" + ">" * (len(headings) - 1))
     for number, nest in enumerate(report.after.nests):
         arrays = [each.name for each in report.after.buffers if each.name in nest.cells]
         head = f"nest {number + 1}: " if len(report.after.nests) > 1 else ""
@@ -160,17 +179,28 @@ def _placed(buffer: Buffer | None) -> str:
 
 def _traffic_rows(report: Report) -> Iterator[tuple[str, ...]]:
     forms = (report.before, report.after)
+    has_blocks = bool(report.launches)
     for name in dict.fromkeys(each.array for form in forms for each in form.moved):
         for word in ("read", "written"):
             sizes = [
                 sum(getattr(each, word) for each in form.moved if each.array == name)
                 for form in forms
             ]
-            if any(sizes):
-                yield f"{name} {word}", human(sizes[0]), human(sizes[1])
-    yield ("in all", *(human(form.bytes_moved) for form in forms))
-    yield ("operations", *(f"{form.operations:,}" for form in forms))
-    yield ("operations a byte", *(f"{form.intensity:.2f}" for form in forms))
+            if not any(sizes):
+                continue
+            if has_blocks:
+                own = (e for e in report.after.moved if e.array == name)
+                sizes.append(sum(getattr(each, f"block_{word}") for each in own))
+            yield (f"{name} {word}", *map(human, sizes))
+    moved = [form.bytes_moved for form in forms]
+    operations = [form.operations for form in forms]
+    if has_blocks:
+        moved.append(report.after.bytes_of_blocks)
+        operations.append(report.after.operations)
+    yield ("in all", *map(human, moved))
+    yield ("operations", *(f"{each:,}" for each in operations))
+    ratios = (o / m if m else float("inf") for o, m in zip(operations, moved, strict=True))
+    yield ("operations a byte", *(f"{each:.2f}" for each in ratios))
 
 
 def _footprint_text(head: str, arrays: Sequence[str], footprints: Sequence[Footprint]) -> str:

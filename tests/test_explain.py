@@ -9,49 +9,12 @@ import numpy as np
 import pytest
 
 from astile import Schedule, tile
-from astile.analysis.traffic import measure, operations
 from astile.errors import ArgumentError
 from astile.report import human
 from tests.cases import corpus
 from tests.differential import kernels, schedules
-from tests.support.counted import counted
-
-
-def agree(program, arguments):
-    """Compare the counts of a program; the arrays for which they are exact."""
-    shapes = {name: v.shape for name, v in arguments.items() if isinstance(v, np.ndarray)}
-    integers = {name: int(v) for name, v in arguments.items() if isinstance(v, (int, np.integer))}
-    found = measure(program, shapes, integers)
-    counts = counted(program, arguments, operations)
-    ran = [
-        number
-        for number in counts.operations
-        if any((counts.read[number], counts.written[number], counts.operations[number]))
-    ]
-    assert len(ran) == len(found.nests)
-    for number, nest in zip(ran, found.nests, strict=True):
-        if not nest.is_exact:
-            continue
-        assert nest.operations == counts.operations[number]
-        for measured, seen in (
-            (nest.read, counts.read[number]),
-            (nest.written, counts.written[number]),
-        ):
-            exact = {name: len(cells) for name, cells in seen.items() if cells}
-            assert {k: v for k, v in measured.items() if k not in found.estimated} == {
-                k: v for k, v in exact.items() if k not in found.estimated
-            }
-            assert all(exact[name] <= measured[name] for name in exact)  # an upper limit
-        _agree_on_footprints(nest, number, counts, found.estimated)
-    return {name for nest in found.nests for name in nest.cells} - found.estimated
-
-
-def _agree_on_footprints(nest, number, counts, estimated):
-    loops = [iterations for (n, _), iterations in sorted(counts.footprints.items()) if n == number]
-    assert len(loops) == len(nest.footprints) - 1
-    for footprint, iterations in zip(nest.footprints[1:], loops, strict=True):
-        exact = {k: v for k, v in footprint.cells.items() if k not in estimated}
-        assert exact in [{k: v for k, v in e.items() if k not in estimated} for e in iterations]
+from tests.support.counted import agree
+from tests.support.recipes import transpose
 
 
 def corpus_arguments(name):
@@ -151,8 +114,83 @@ def test_threads_far_apart_in_memory_are_told():
     s.bind(j, "threadIdx.x")
     found = s.build("python").explain((64, 32), (32, 64))
     assert [each for each in found.notes if "far apart" in each] == [
-        "out[j, i]: neighbouring threads touch cells that are far apart in memory"
+        "out[j, i]: neighbouring threads touch cells that are far apart in memory, "
+        "32 sectors of 32 bytes for a warp in place of 4"
     ]
+
+
+def remarks(s, *shapes, part):
+    return [each for each in s.build("python").explain(*shapes).notes if part in each]
+
+
+@pytest.mark.parametrize("is_padded", [False, True])
+def test_threads_that_meet_in_one_bank_are_told(is_padded):
+    s = Schedule(transpose)
+    i_0, j_0, i_1, j_1 = s.tile(["i", "j"], [32, 32])
+    copy = s.cache_read("A", "shared", at=j_0)
+    if is_padded:
+        s.storage_align("A_shared", 0, 32, 1)
+    s.reorder(j_1, i_1)
+    axes = ("blockIdx.y", "blockIdx.x", *("threadIdx.y", "threadIdx.x") * 2)
+    for loop, axis in zip((i_0, j_0, *copy, j_1, i_1), axes, strict=True):
+        s.bind(loop, axis)
+    found = remarks(s, (64, 64), (64, 64), part="in one bank")
+    assert len(found) == (not is_padded)
+    assert is_padded or "32 threads of a warp meet in one bank" in found[0]
+    assert remarks(s, (64, 64), (64, 64), part="far apart") == []
+
+
+def copied(x, out):
+    n, m = x.shape
+    for i in range(n):
+        for j in range(m):
+            out[i, j] = x[i, j]
+
+
+def test_threads_without_work_are_told():
+    s = Schedule(copied)
+    i_0, j_0, i_1, j_1 = s.tile(["i", "j"], [16, 16])
+    for loop, axis in zip(
+        (i_0, j_0, i_1, j_1),
+        ("blockIdx.y", "blockIdx.x", "threadIdx.y", "threadIdx.x"),
+        strict=True,
+    ):
+        s.bind(loop, axis)
+    assert remarks(s, (64, 64), (64, 64), part="nothing to do") == []
+    [told] = remarks(s, (50, 50), (50, 50), part="nothing to do")
+    assert told.startswith(f"{100 * (1 - 2500 / 4096):.0f} % of 4,096 threads")
+
+
+def test_warps_that_are_not_full_are_told():
+    s = Schedule(copied)
+    i, j = s.loops()
+    s.bind(i, "blockIdx.x")
+    _, j_1 = s.split(j, [None, 40])
+    s.bind(j_1, "threadIdx.x")
+    assert remarks(s, (4, 80), (4, 80), part="no multiple of 32") == [
+        "40 threads are no multiple of 32: 38 % of lanes are idle"
+    ]
+
+
+def test_tiles_that_do_not_fit_are_told():
+    s = Schedule(kernels.blur)
+    schedules.on_host(s, ("rows",), (64, 256))
+    [told] = remarks(s, (514, 514), (512, 512), part="of a core's cache")
+    assert "66 x 256" in told
+
+
+def test_what_several_blocks_read_is_told():
+    s = Schedule(kernels.conv_add)
+    schedules.on_blocks(s, ("conv",), (8, 8))
+    report = s.build("python").explain((34, 34), (3, 3), (32, 32), (32, 32))
+    [x] = [each for each in report.after.moved if each.array == "x"]
+    assert (x.read, x.block_read) == (4 * 34 * 34, 4 * 16 * 10 * 10)
+    assert any(each.startswith("blocks read ") and "x most" in each for each in report.notes)
+
+
+def test_an_intermediate_that_stays_in_slow_memory_is_told():
+    [told] = remarks(Schedule(kernels.conv_add), (34, 34), (3, 3), (32, 32), (32, 32), part="conv:")
+    assert "it is still in slow memory: compute_at and set_scope keep it in a tile" in told
 
 
 @pytest.mark.parametrize(

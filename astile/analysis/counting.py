@@ -21,7 +21,8 @@ def count(values: isl.Set) -> int:
     Raises:
         isl.Error: when the set is not bounded.
     """
-    pieces = values.coalesce().make_disjoint().get_basic_sets()
+    # isl knows the divisions of a set by no formula until it is asked for one
+    pieces = values.coalesce().make_disjoint().compute_divs().make_disjoint().get_basic_sets()
     return sum(_count_piece(each) for each in pieces)
 
 

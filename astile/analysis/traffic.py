@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from astile.analysis import isl
+from astile.analysis import block_counts, isl
 from astile.analysis.affine_sets import Quasi, quasi
 from astile.analysis.counting import count
 from astile.analysis.domains import array_name
@@ -54,6 +54,10 @@ class Nest:
         operations: additions, multiplications, comparisons, calls of functions, on values.
         is_exact: whether no statement holds others, of which not all may run (``if`` on data).
         footprints: of the nest, and of one iteration of each of its loops.
+        block_read: array -> cells that its thread blocks read, each for itself; the same as `read`
+            where it has no blocks.
+        block_written: array -> cells that they write, each for itself.
+        busy: how many of its threads, of all blocks, run its busiest statement.
     """
 
     read: Mapping[str, int]
@@ -61,6 +65,9 @@ class Nest:
     operations: int
     is_exact: bool
     footprints: tuple[Footprint, ...]
+    block_read: Mapping[str, int]
+    block_written: Mapping[str, int]
+    busy: int
 
     @property
     def cells(self) -> Mapping[str, int]:
@@ -160,7 +167,11 @@ class _Counter:
         pieces = relation.get_set_list()
         for position in range(int(pieces.n_set())):
             piece = pieces.get_at(position)
-            name = self.names.get(piece.get_tuple_name() or "")
+            if piece.is_wrapping():  # [block -> cell]
+                name = self.names.get(piece.unwrap().get_tuple_name(isl.dim_type.out) or "")
+                piece = piece.flatten()
+            else:
+                name = self.names.get(piece.get_tuple_name() or "")
             number = count(without_parameters(piece))
             if name is not None and number:
                 found[name] = found.get(name, 0) + number
@@ -187,16 +198,38 @@ class _Counter:
         sinks = self.sinks.intersect_domain(reads)
         sources = self.sources.intersect_domain(writes)
         flow = isl.flow(sinks, sources, self.model.schedule)
+        read = self._cells(flow.get_must_no_source().range())
+        written = self._cells(sources.range())
+        found = block_counts.pairs(self.session, statements, sinks, sources, self.model.schedule)
         runs = [self._runs(each) for each in statements]
         return Nest(
-            read=self._cells(flow.get_must_no_source().range()),
-            written=self._cells(sources.range()),
+            read=read,
+            written=written,
             operations=sum(
                 n * operations(e.leaf.node) for n, e in zip(runs, statements, strict=True)
             ),
             is_exact=all(each.leaf.is_simple for each in statements),
             footprints=tuple(self._footprints(statements)),
+            block_read=read if found is None else self._cells(found.read),
+            block_written=written if found is None else self._cells(found.written),
+            busy=max(map(self._threads, statements), default=0),
         )
+
+    def _threads(self, statement: Statement) -> int:
+        """How many threads run a statement at all."""
+        place = statement.leaf.place
+        own = [
+            each.dimension
+            for level in ("block", "thread")
+            for each in block_counts.bound(statement, level)
+        ]
+        if not own:
+            return 0
+        values = self._domain(place.constraints, place.dimensions)
+        for axis in reversed(range(len(place.dimensions))):
+            if place.dimensions[axis] not in own:
+                values = values.project_out(isl.dim_type.set, axis, 1)
+        return count(values)
 
     def _runs(self, statement: Statement) -> int:
         place = statement.leaf.place

@@ -121,7 +121,8 @@ def test_explain(file):
     assert found.exit_code == 0, found.output
     assert "x read" in found.output
     report = json.loads(run("explain", f"{file}:plain", *options, "--json").output)["report"]
-    assert report["before"]["moved"][0] == {"nest": 0, "array": "x", "read": 64, "written": 0}
+    first = report["before"]["moved"][0]
+    assert (first["array"], first["read"], first["written"]) == ("x", 64, 0)
     assert run("explain", f"{file}:plain").exit_code == 1  # sizes are missing
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import math
 from collections.abc import Callable
 from functools import cache
 
@@ -12,6 +14,7 @@ from astile.errors import IllegalSchedule, ScheduleError
 from astile.schedule import recipes
 from astile.schedule.schedule import Schedule
 from tests.support.assert_rewrite import load
+from tests.support.counted import agree
 from tests.support.programs import program_from
 from tests.support.recipes import (
     MATRICES,
@@ -104,6 +107,13 @@ def test_is_right_in_plain_python(recipe: Recipe) -> None:
 
 
 @EACH
+def test_counts_of_explain_are_those_of_a_run(recipe: Recipe) -> None:
+    sizes = max((each for each in recipe.at if math.prod(each) < 250), key=math.prod)
+    names = inspect.signature(recipe.kernel).parameters
+    agree(small(recipe).program, dict(zip(names, recipe.arguments(*sizes), strict=True)))
+
+
+@EACH
 def test_is_right_in_the_emulator(recipe: Recipe) -> None:
     if recipe.barriers is not None:
         assert_emulates(small(recipe), recipe.arguments, recipe.at)
@@ -182,11 +192,6 @@ def test_copies_without_a_literal_length() -> None:
     copy = s.cache_read("A", "local", at="i")
     with pytest.raises(ScheduleError, match="no literal length"):
         recipes.cooperate(s, copy, (16, 16), "A")
-
-
-def test_panels_that_are_no_whole_parts() -> None:
-    with pytest.raises(ScheduleError, match="panels of 10 are not made of parts of 4"):
-        recipes.packed_matmul(Schedule(matmul), panel=(10, 8))
 
 
 def test_a_time_loop_without_sweeps_over_all_axes() -> None:

@@ -1,0 +1,237 @@
+"""What an expert would remark about a kernel: what fits, what is far apart, what stands idle."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from math import prod
+
+from astile.analysis import affine, hardware
+from astile.analysis.occupancy import H100, SHARED_DEFAULT, WARP
+from astile.ir import query
+from astile.ir.printer import print_expression
+from astile.ir.program import Program
+from astile.lower import dtypes
+from astile.report import Buffer, Form, Launch, human, times
+
+#: float32 operations for each byte that an H100 SXM moves: 67 TFLOP/s, 3.35 TB/s (data sheet).
+_BALANCE = 20.0
+#: An array counts in "5 arrays -> 3" from this share of the largest on.
+_LARGE = 0.1
+#: Bytes that slow memory hands out at a time (CUDA C++ programming guide).
+_SECTOR = 32
+#: Banks of shared memory, each of 4 bytes (CUDA C++ programming guide).
+_BANKS, _BANK = 32, 4
+#: Bytes of registers that one thread has (CUDA C++ programming guide: 255 of 4 bytes).
+_REGISTERS = 255 * 4
+#: Bytes of the first cache of a core, on most processors.
+_FIRST_CACHE = 32 * 1024
+#: From this share of threads without work on it is worth a remark.
+_IDLE = 0.05
+
+
+def on(scheduled: Program, before: Form, after: Form, launches: Sequence[Launch]) -> Iterator[str]:
+    """All remarks, in the order of a first look.
+
+    Args:
+        scheduled: the program after the last step.
+        before: the function as it was written.
+        after: the scheduled program.
+        launches: its CUDA kernels.
+    """
+    yield from _on_intermediates(before, after)
+    yield _on_traffic(before, after)
+    yield from _on_blocks(after)
+    yield from _on_operations(before, after)
+    yield from _on_launches(launches)
+    yield from _on_private_arrays(after, launches)
+    yield from _on_warps(scheduled, after, launches)
+
+
+def _on_intermediates(before: Form, after: Form) -> Iterator[str]:
+    moved = {each.array for each in before.moved if each.read} & {
+        each.array for each in before.moved if each.written
+    }
+    staged = {each.name: each for each in after.buffers}
+    for each in before.buffers:
+        if each.name not in moved or each.shape is None:
+            continue
+        fits = "does not fit" if each.size > SHARED_DEFAULT else "fits"
+        text = (
+            f"{each.name}: {times(each.shape)} {each.dtype} = {human(each.size)}, {fits} "
+            f"{human(SHARED_DEFAULT)} of shared memory"
+        )
+        tile = next(
+            (
+                found
+                for name in (each.name, f"{each.name}_shared", f"{each.name}_local")
+                if (found := staged.get(name)) is not None and found.scope != "global"
+            ),
+            None,
+        )
+        if tile is not None and tile.shape is not None:
+            yield f"{text}; in tiles of {times(tile.shape)}: {human(tile.size)}"
+        elif each.name in staged:
+            yield f"{text}; it is still in slow memory: compute_at and set_scope keep it in a tile"
+
+
+def _on_traffic(before: Form, after: Form) -> str:
+    counts = [_large_passes(form) for form in (before, after)]
+    arrays = f"{counts[0]} arrays -> {counts[1]}"
+    return f"slow memory: {human(before.bytes_moved)} -> {human(after.bytes_moved)}, {arrays}"
+
+
+def _large_passes(form: Form) -> int:
+    passes = [size for each in form.moved for size in (each.read, each.written)]
+    return sum(size > _LARGE * max(passes) for size in passes if size)
+
+
+def _on_operations(before: Form, after: Form) -> Iterator[str]:
+    more = after.operations - before.operations
+    if before.operations and more > 0:
+        share = 100 * more / before.operations
+        yield f"{share:.1f} % more operations: values of the rim of tiles are computed again"
+    bound = "computing" if after.intensity > _BALANCE else "memory"
+    yield (
+        f"{after.intensity:.2f} operations for each byte: bound by {bound} on an {H100.name}, "
+        f"whose balance is {_BALANCE:g}"
+    )
+
+
+def _on_blocks(after: Form) -> Iterator[str]:
+    """What several blocks read, each for itself."""
+    once = sum(each.read for each in after.moved)
+    every = sum(each.block_read for each in after.moved)
+    if every > once:
+        most = max(after.moved, key=lambda each: each.block_read - each.read)
+        yield (
+            f"blocks read {human(every)}, each for itself, which is {every / once:.3g} times as "
+            f"much as there is: {most.array} most, {human(most.block_read)} of {human(most.read)}"
+        )
+
+
+def _on_launches(launches: Sequence[Launch]) -> Iterator[str]:
+    for each in launches:
+        threads = prod(each.block)
+        if threads % WARP:
+            idle = 100 * (1 - threads / (-(-threads // WARP) * WARP))
+            yield f"{threads} threads are no multiple of {WARP}: {idle:.0f} % of lanes are idle"
+        every = threads * prod(each.grid)
+        if every and each.busy < (1 - _IDLE) * every:
+            idle = 100 * (1 - each.busy / every)
+            yield f"{idle:.0f} % of {every:,} threads have nothing to do: tiles overrun the arrays"
+        if each.shared_bytes > SHARED_DEFAULT:
+            yield (
+                f"{human(each.shared_bytes)} of shared memory are more than the "
+                f"{human(SHARED_DEFAULT)} that every block has"
+            )
+
+
+def _on_private_arrays(after: Form, launches: Sequence[Launch]) -> Iterator[str]:
+    """Tiles that are too large for where they are to be."""
+    limit, place = (
+        (_REGISTERS, "the registers of a thread") if launches else (_FIRST_CACHE, "a core's cache")
+    )
+    for each in after.buffers:
+        if each.scope == "local" and each.size > limit:
+            shape = times(each.shape or ())
+            what = f"{each.name}: {shape} = {human(each.size)}"
+            yield f"{what}, does not fit {human(limit)} of {place}"
+
+
+# --- one warp ------------------------------------------------------------------------------------
+
+
+def _on_warps(program: Program, after: Form, launches: Sequence[Launch]) -> Iterator[str]:
+    """Accesses in which the threads of a warp are far apart, or meet in one bank."""
+    buffers = {each.name: each for each in after.buffers}
+    every = iter(launches)
+    told: set[str] = set()
+    for statement in program.function.body:
+        if not any(hardware.is_bound(each) for each in query.loops(statement)):
+            continue
+        launch = next(every, None)
+        if launch is None:
+            return
+        for access, threads in _accesses(statement, {}):
+            buffer = buffers.get(query.base_name(access) or "")
+            text = print_expression(access)
+            if buffer is None or text in told:
+                continue
+            offsets = _offsets(access, threads, buffer, launch)
+            remark = None if offsets is None else _remark(text, buffer, offsets)
+            if remark is not None:
+                told.add(text)
+                yield remark
+
+
+def _accesses(
+    statement: ast.stmt, around: Mapping[str, tuple[str, int]]
+) -> Iterator[tuple[ast.Subscript, Mapping[str, tuple[str, int]]]]:
+    """Accesses with the thread loops around them: variable -> (axis, step)."""
+    header = query.header(statement) if isinstance(statement, ast.For) else None
+    if header is not None and header.kind.startswith("thread."):
+        step = query.integer(header.step) or 1
+        around = {**around, header.variable: (header.kind.partition(".")[2], step)}
+    inner = [each for body in query.bodies(statement) for each in body]
+    if not inner:
+        yield from ((each, around) for each in query.accesses(statement))
+    for each in inner:
+        yield from _accesses(each, around)
+
+
+def _offsets(
+    access: ast.Subscript,
+    threads: Mapping[str, tuple[str, int]],
+    buffer: Buffer,
+    launch: Launch,
+) -> list[int] | None:
+    """Bytes from one thread's cell to those of the others of the first warp; None where unknown."""
+    indices = query.indices(access)
+    if buffer.shape is None or len(indices) != len(buffer.shape) or not threads:
+        return None
+    steps = dict.fromkeys(threads, 0)
+    stride = dtypes.SIZES.get(buffer.dtype, 8)
+    for index, extent in zip(reversed(indices), reversed(buffer.shape), strict=True):
+        if isinstance(index, ast.Slice):
+            return None
+        form = affine.of(index)
+        for name in threads:
+            if form.without(name).mentions(name):
+                return None
+            steps[name] += form.coefficient(name) * stride
+        stride *= extent
+    moves = dict.fromkeys("xyz", 0)
+    for name, (axis, step) in threads.items():
+        moves[axis] += steps[name] * step
+    width, height, _ = launch.block
+    lanes = min(WARP, prod(launch.block))
+    return [
+        lane % width * moves["x"]
+        + lane // width % height * moves["y"]
+        + lane // width // height * moves["z"]
+        for lane in range(lanes)
+    ]
+
+
+def _remark(text: str, buffer: Buffer, offsets: Sequence[int]) -> str | None:
+    size = dtypes.SIZES.get(buffer.dtype, 8)
+    cells = set(offsets)
+    if buffer.scope == "global":
+        sectors = len({each // _SECTOR for each in cells})
+        needed = -(-len(cells) * size // _SECTOR)
+        if sectors > 2 * needed:
+            return (
+                f"{text}: neighbouring threads touch cells that are far apart in memory, "
+                f"{sectors} sectors of {_SECTOR} bytes for a warp in place of {needed}"
+            )
+    elif buffer.scope == "shared":
+        lanes = offsets[: _BANKS * _BANK // max(size, _BANK)]  # those that are served at once
+        words = {each // _BANK for each in lanes}
+        meeting = max(sum(w % _BANKS == bank for w in words) for bank in range(_BANKS))
+        if meeting > 1:
+            return (
+                f"{text}: {meeting} threads of a warp meet in one bank of shared memory; "
+                f"storage_align parts the rows of {buffer.name}"
+            )
+    return None
