@@ -13,8 +13,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba import types  # noqa: TID251
-from numba.extending import lower_builtin, overload, register_jitable, type_callable  # noqa: TID251
+from numba.core.typing import signature  # noqa: TID251
+from numba.extending import (  # noqa: TID251
+    intrinsic,
+    lower_builtin,
+    overload,
+    register_jitable,
+    type_callable,
+)
 
 from astile.intrinsics.vector_arithmetic import bitcast, fma, larger, magnitude, select, smaller
 from astile.intrinsics.vector_lanes import splat
@@ -65,6 +73,17 @@ def _shift(context: Any, builder: Any, call: Any, values: Any) -> Any:
     return builder.ashr(*values)
 
 
+def _any(typing: Any, mask: Any) -> Any:
+    def generate(context: Any, builder: Any, call: Any, values: Any) -> Any:
+        bits = builder.bitcast(values[0], ir.IntType(mask.lanes))
+        return builder.icmp_unsigned("!=", bits, bits.type(0))
+
+    return signature(types.boolean, mask), generate
+
+
+_any_of = intrinsic(_any)
+
+
 # --- one set of functions for each type ---------------------------------------------------------
 
 
@@ -77,6 +96,7 @@ class _Format:
         fraction: bits of the fraction.
         lowest: arguments below give e ** x = 0.
         highest: arguments above give infinity.
+        plain: e ** x is neither subnormal nor infinite for arguments of this size.
         ln2: two numbers that add up to log(2); the first has few bits.
         powers: ``(e ** x - 1 - x) / x ** 2`` for small x, coefficients from the constant on.
     """
@@ -88,11 +108,12 @@ class _Format:
         fraction: int,
         lowest: float,
         highest: float,
+        plain: float,
         ln2: tuple[float, float],
         powers: Sequence[float],
     ) -> None:
         self.real, self.integer, self.fraction = real, integer, fraction
-        self.lowest, self.highest = real(lowest), real(highest)
+        self.lowest, self.highest, self.plain = real(lowest), real(highest), real(plain)
         self.ln2 = tuple(map(real, ln2))
         self.powers = tuple(map(real, powers))
         #: Added to a small integer, it leaves that integer in the last bits.
@@ -106,6 +127,7 @@ _SINGLE = _Format(
     23,
     -104.0,
     89.0,
+    87.0,
     (0.693359375, -2.12194440e-4),
     (0.49999993447737784, 0.16666520634229556, 0.041668388068626265, 0.008368716326549239)
     + (0.0013814594492869653,),
@@ -116,6 +138,7 @@ _DOUBLE = _Format(
     52,
     -746.0,
     710.0,
+    708.0,
     (6.93147180369123816490e-01, 1.90821492927058770002e-10),
     (0.5, 0.1666666666666667, 0.04166666666666715, 0.008333333333326368, 0.0013888888888434938)
     + (0.0001984126988615731, 2.4801589238912063e-05, 2.7557208859307444e-06)
@@ -145,24 +168,34 @@ def _polynomial(coefficients: Sequence[Any], lanes: int) -> Any:
 
 def _exponential(form: _Format, lanes: int) -> Any:
     real, integer, fraction = form.real, form.integer, form.integer(form.fraction)
-    lowest, highest, magic, bias = form.lowest, form.highest, form.magic, form.bias
-    per_two, half = real(1.4426950408889634), real(0.5)
+    lowest, highest, plain = form.lowest, form.highest, form.plain
+    magic, bias, half = form.magic, form.bias, real(0.5)
+    per_two = real(1.4426950408889634)
     coarse, fine = form.ln2
     powers = _polynomial(form.powers, lanes)
 
     @register_jitable  # type: ignore[untyped-decorator]
-    def value(x: Any) -> Any:
-        # x = n * log(2) + r with a small r; a NaN stays one in all of this
-        near = larger(smaller(x, splat(highest, lanes)), splat(lowest, lanes))
-        shifted = fma(near, splat(per_two, lanes), splat(magic, lanes))
+    def reduced(x: Any) -> tuple[Any, Any]:
+        # x = n * log(2) + r with a small r; n in the last bits of the first result, e ** r
+        shifted = fma(x, splat(per_two, lanes), splat(magic, lanes))
         n = shifted - splat(magic, lanes)
-        r = fma(n, splat(-fine, lanes), fma(n, splat(-coarse, lanes), near))
-        made = fma(r * r, powers(r), r) + splat(real(1), lanes)
+        r = fma(n, splat(-fine, lanes), fma(n, splat(-coarse, lanes), x))
+        return shifted, fma(r * r, powers(r), r) + splat(real(1), lanes)
+
+    @register_jitable  # type: ignore[untyped-decorator]
+    def value(x: Any) -> Any:
+        by, zero = splat(fraction, lanes), bitcast(splat(magic, lanes), integer)
+        if not _any_of(~(magnitude(x) < splat(plain, lanes))):
+            shifted, made = reduced(x)
+            return bitcast(
+                bitcast(made, integer) + ((bitcast(shifted, integer) - zero) << by), real
+            )
         # 2 ** n in two factors, since it may lie outside of the floats where the result does not
-        zero = bitcast(splat(magic, lanes), integer)
-        low = bitcast(fma(n, splat(half, lanes), splat(magic, lanes)), integer) - zero
+        near = larger(smaller(x, splat(highest, lanes)), splat(lowest, lanes))
+        shifted, made = reduced(near)
+        halved = fma(shifted - splat(magic, lanes), splat(half, lanes), splat(magic, lanes))
+        low = bitcast(halved, integer) - zero
         high = bitcast(shifted, integer) - zero - low
-        by = splat(fraction, lanes)
         first = bitcast((low + splat(bias, lanes)) << by, real)
         second = bitcast((high + splat(bias, lanes)) << by, real)
         return select(x == x, made * first * second, x)
