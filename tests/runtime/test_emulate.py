@@ -116,7 +116,7 @@ def test_a_race_names_everything() -> None:
     assert error.access.block == error.earlier.block == (0, 0, 0)
     assert str(error) == (
         "kernel[(1, 1, 1), (8, 4, 1)]: race on shared tile[0, 0]: write and read by threads "
-        "(0, 0, 0) and (1, 0, 0) of block (0, 0, 0) [race]\n"
+        "(0, 0, 0) and (1, 0, 0) of block (0, 0, 0) [emulation.race]\n"
         "  --> fault.py:14:22\n"
         "  14 |             total += tile[y, k]\n"
         "     |                      ^^^^^^^^^^ read by thread (1, 0, 0) of block (0, 0, 0)\n"

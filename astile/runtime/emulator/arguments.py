@@ -63,7 +63,7 @@ def to_device(
     for group in _overlapping(extents):
         memory = _memory(group, clock, fresh)
         low, size = min(each.low for each in group), memory.dtype.itemsize
-        kind = EmulatedArray if clock.warp_ordered else TrackedArray
+        kind = EmulatedArray if clock.needs_memory else TrackedArray
         for each in group:
             offset = (_address(each.array) - low) // size if each.array.size else 0
             strides = tuple(stride // size for stride in each.array.strides)

@@ -75,6 +75,7 @@ def run_block(
             except UninitialisedError as error:
                 clock.missed = clock.missed or error
         clock.settle()
+        _count_requests(clock)
         return
     for thread in threads:
         thread.steps = kernel.function(thread, *arguments)
@@ -97,12 +98,18 @@ def _run_to_barrier(
     clock.settle()
     if kernel.warp:
         arrived = _meet_in_warps(execution, threads, arrived)
+    _count_requests(clock)
     if not arrived:
         return []
     _check_barrier(clock, threads, arrived)
     if arrived[0].word != "syncthreads":
         _count(arrived)
     return threads
+
+
+def _count_requests(clock: Clock) -> None:
+    if clock.warps is not None:
+        clock.warps.close()
 
 
 def _advance(clock: Clock, thread: Thread) -> Waiting | None:

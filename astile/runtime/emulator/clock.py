@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from astile.runtime.emulator.errors import Access, Index3, Kind, Places, UninitialisedError
+from astile.runtime.emulator.warps import Warps
 
 
 class Strand:
@@ -67,6 +68,7 @@ class Clock:
         warp_ordered: whether the kernel synchronises warps.
         missed: the first read of a cell without a value in this interval; its thread has
             stopped, and the others run on in case that one of them writes the cell.
+        warps: counts what accesses cost; None where nobody asks.
     """
 
     strand: Strand
@@ -75,6 +77,12 @@ class Clock:
     operation: str
     warp_ordered: bool = False
     missed: UninitialisedError | None = None
+    warps: Warps | None = None
+
+    @property
+    def needs_memory(self) -> bool:
+        """Whether each access must be told to its memory, as `TrackedArray` does not do."""
+        return self.warp_ordered or self.warps is not None
 
     def settle(self) -> None:
         """End an interval: a value that was missed is a fault now.

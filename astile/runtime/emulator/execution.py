@@ -118,7 +118,7 @@ class BlockMemory:
         self, place: int, name: str, shape: tuple[int, ...], dtype: np.dtype[Any], alignment: int
     ) -> EmulatedArray:
         execution, clock = self.execution, self.execution.clock
-        kind = EmulatedArray if clock.warp_ordered else TrackedArray
+        kind = EmulatedArray if clock.needs_memory else TrackedArray
         size = int(np.prod(shape, dtype=np.int64))
         if size == 0:
             memory = self._dynamic_memory(dtype, place)
@@ -132,7 +132,9 @@ class BlockMemory:
                 span=clock.places.span(place),
                 operation=clock.operation,
             )
-        return kind(Memory("shared", size, dtype, clock), name, shape, strides_of(shape))
+        memory = Memory("shared", size, dtype, clock)
+        memory.address = alignment  # no more than that is promised
+        return kind(memory, name, shape, strides_of(shape))
 
     def _dynamic_memory(self, dtype: np.dtype[Any], place: int) -> Memory:
         """Arrays of shape 0 all start at the beginning of dynamic shared memory."""

@@ -16,8 +16,14 @@ from astile.runtime.emulator.clock import ATOMIC, Clock, Interval
 from astile.runtime.emulator.errors import EmulationError, Index3, LimitError, Places
 from astile.runtime.emulator.execution import Execution, Limits, Order
 from astile.runtime.emulator.fresh import FreshMemory
-from astile.runtime.emulator.report import EmulationReport, LaunchReport, count
+from astile.runtime.emulator.report import (
+    EmulationReport,
+    LaunchReport,
+    count,
+    shared_traffic,
+)
 from astile.runtime.emulator.translate import Translator
+from astile.runtime.emulator.warps import Warps
 
 
 @dataclass
@@ -102,6 +108,8 @@ class Kernel:
             )
         kernel = program.translator.translate(self.function, tuple(map(type_of, arguments)))
         clock = Clock(ATOMIC, Interval(grid), program.places, operation, kernel.warp)
+        if program.report is not None:
+            clock.warps = Warps()
         values, memories = to_device(names[: len(arguments)], arguments, clock, program.fresh)
         execution = Execution(grid, block, shared, program.limits, program.order, clock)
         # A device computes infinities and NaNs without a word.
@@ -113,7 +121,7 @@ class Kernel:
                     raise
                 except Exception as error:
                     raise self._failure(error, clock) from error
-        if program.report is not None:
+        if program.report is not None and clock.warps is not None:
             blocks = grid[0] * grid[1] * grid[2]
             program.report.launches.append(
                 LaunchReport(
@@ -122,7 +130,8 @@ class Kernel:
                     block,
                     execution.intervals - blocks,
                     execution.shared_bytes,
-                    count(memories),
+                    count(memories, clock.warps),
+                    shared_traffic(clock.warps),
                 )
             )
 

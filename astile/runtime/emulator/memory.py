@@ -134,6 +134,7 @@ class Memory:
         self.writable = writable
         self.cells: list[Cell | None] = [None] * size
         self.roots: list[Root] = []
+        self.address = 0 if flat is None else int(flat.__array_interface__["data"][0])
         self.cast = caster(dtype)
         self.exact = exact_type(dtype)
         self.dtype = dtype
@@ -165,6 +166,8 @@ class Memory:
         if clock.warp_ordered:
             cell.crowd = cell.crowd or {}
             cell.crowd[strand] = place
+        if clock.warps is not None:
+            clock.warps.note(self, strand, "read", place, position)
         cell.reads += 1
         return cell.value
 
@@ -191,6 +194,8 @@ class Memory:
         if cell.other is not None or (cell.reader is not None and cell.reader is not strand):
             self._meet_readers(cell, position, "write", place)
         cell.writer, cell.writer_place = strand, place
+        if clock.warps is not None:
+            clock.warps.note(self, strand, "write", place, position)
         self._put(cell, position, value, place)
 
     def update(self, position: int, operate: Any, place: int) -> Any:

@@ -6,12 +6,25 @@ from collections.abc import Sequence
 
 from astile.errors import ScheduleError
 from astile.schedule import select
-from astile.schedule.recipes.cooperation import BLOCKS, THREADS, allocated, directly_inside, spread
+from astile.schedule.recipes.cooperation import (
+    BLOCKS,
+    THREADS,
+    allocated,
+    cooperate,
+    directly_inside,
+    extent,
+    spread,
+)
 from astile.schedule.schedule import Schedule
 from astile.schedule.select import Loop
 
+#: Banks of shared memory; neighbouring words of 4 bytes lie in neighbouring banks.
+_BANKS = 32
 
-def stencil_chain(s: Schedule, result: str, tile: Sequence[int] = (16, 16)) -> tuple[Loop, ...]:
+
+def stencil_chain(
+    s: Schedule, result: str, tile: Sequence[int] = (16, 16), inputs: Sequence[str] = ()
+) -> tuple[Loop, ...]:
     """A chain of stencils with a tile of the result for each thread block.
 
     All stages before the last one are computed for one tile at a time, halo included, and their
@@ -21,6 +34,8 @@ def stencil_chain(s: Schedule, result: str, tile: Sequence[int] = (16, 16)) -> t
         s: the schedule.
         result: the last stage.
         tile: sizes of the tile along its outermost loops: one thread for each cell.
+        inputs: arguments whose part for a tile, halo included, is copied into shared memory
+            first, so that each of its cells is read from slow memory once for each tile.
 
     Returns:
         The loops over tiles.
@@ -38,8 +53,15 @@ def stencil_chain(s: Schedule, result: str, tile: Sequence[int] = (16, 16)) -> t
             s.compute_at(stage, outer[-1])
             s.set_scope(stage.array, "shared")
             staged.append(f"{stage.array}_shared")
+    copies = {array: s.cache_read(array, "shared", at=outer[-1]) for array in inputs}
+    for array, copy in copies.items():
+        if len(copy) == 2 and tile[-1] < min(extent(s, copy[-1]), _BANKS):
+            # the rows that a warp reads together lie in different memory banks
+            s.storage_align(f"{array}_shared", 0, _BANKS, tile[-1])
     for loop, axis in zip((*outer, *inner), (*blocks, *threads), strict=True):
         s.bind(loop, axis)
+    for array, copy in copies.items():
+        cooperate(s, copy, (*(1,) * (2 - len(tile)), *tile), array)
     for array in staged:
         own = [each for each in s.loops(array) if each not in outer][: len(tile)]
         spread(s, own, tile, threads)
