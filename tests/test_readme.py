@@ -11,7 +11,12 @@ import pytest
 from tests.support.package import ROOT
 
 README = ROOT / "README.md"
-DOCUMENTS = [README, *sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [
+    README,
+    ROOT / "llms.txt",
+    *sorted(ROOT.glob("*.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 #: Its programs end with errors: tests/test_errors_page.py runs them.
 ERRORS = ROOT / "docs" / "errors.md"
 FLAGS = re.MULTILINE | re.DOTALL
