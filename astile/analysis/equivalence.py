@@ -26,7 +26,7 @@ from astile.analysis.flows import (
     scalar_reads,
 )
 from astile.analysis.matching import Different, check_inside, match
-from astile.analysis.model import Model, extract
+from astile.analysis.model import Model, Statement, extract
 from astile.analysis.params import extent_name, readable
 from astile.analysis.partials import merges_of, passed_on
 from astile.analysis.radix import affine_form, parted
@@ -43,7 +43,7 @@ from astile.analysis.unfold import unfolded
 from astile.analysis.value_types import find_cast
 from astile.analysis.verdicts import Proved, Refuted, Unknown, Verdict, Witness
 from astile.analysis.witness import Explorer, statement_witness
-from astile.ir.printer import print_expression
+from astile.ir.printer import print_expression, print_statement
 from astile.ir.program import Program
 from astile.source import Span
 
@@ -173,8 +173,20 @@ class Checker:
                         node = statement.leaf.node
                         raise Different("an integer has another value", node)
             except Different as difference:
+                if not source.leaf.is_simple:
+                    return self._as_a_whole(source)
                 return Refuted(statement_witness(self.model(), source, difference.reason))
         return None
+
+    def _as_a_whole(self, block: Statement) -> Unknown:
+        """Nothing is known of a change inside a block that is not taken apart."""
+        head = print_statement(block.leaf.node).splitlines()[0].rstrip(":")
+        return Unknown(
+            f"`{head}` is taken as a whole, since not all of it can be modelled, so that what is "
+            "inside has to stay",
+            self._span(block.leaf.node),
+            block.writes[0].array if block.writes else None,
+        )
 
     def _memory(self, other: Model, hints: Hints) -> Verdict | None:
         """Check that accesses stay inside their arrays."""
