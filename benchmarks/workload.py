@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ class Workload:
         schedule: applies public primitives; None lets bare `@tile` choose.
         inputs: makes the arguments of a call, the result among them.
         reference: from the arguments in float64, before the call, to what the result has to be.
+        plain: the loops as they are written for numba, where types of scalars matter to it.
         on_cores: variables of the loops that run on several cores under plain numba; of nested
             ones the outermost.
         flops: floating-point operations that the result needs; 0 where memory is the limit.
@@ -39,6 +41,7 @@ class Workload:
     schedule: Callable[[Schedule], None] | None
     inputs: Callable[[], tuple[Any, ...]]
     reference: Callable[..., Array]
+    plain: Callable[..., None] | None = None
     on_cores: tuple[str, ...] = ("i",)
     flops: float = 0.0
     bytes: float = 0.0
@@ -53,13 +56,18 @@ def normal(*shape: int, seed: int = 7) -> Array:
         *shape: cells per axis.
         seed: of the generator.
     """
-    return np.random.default_rng(seed).standard_normal(shape, dtype=np.float32)
+    made = blank(*shape)
+    made[...] = np.random.default_rng(seed).standard_normal(shape, dtype=np.float32)
+    return made
 
 
 def blank(*shape: int) -> Array:
-    """Float32 zeros whose pages are there already.
+    """Float32 zeros whose pages are there already, from an address that is a multiple of 64.
 
     Args:
         *shape: cells per axis.
     """
-    return np.full(shape, 0.0, np.float32)
+    cells = math.prod(shape)
+    raw = np.full(cells + 16, 0.0, np.float32)
+    skipped = -raw.ctypes.data % 64 // 4
+    return raw[skipped : skipped + cells].reshape(shape)

@@ -35,7 +35,8 @@ def _module(workload: Workload, parallel: bool) -> Callable[..., None]:
 
     The names that it takes from its module are those of that module.
     """
-    source = textwrap.dedent(inspect.getsource(workload.function))
+    loops = workload.plain or workload.function
+    source = textwrap.dedent(inspect.getsource(loops))
     if parallel:
         for variable in workload.on_cores:
             source = re.sub(rf"(for {variable} in )range\(", r"\1prange(", source)
@@ -47,9 +48,9 @@ def _module(workload: Workload, parallel: bool) -> Callable[..., None]:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    names = vars(inspect.getmodule(workload.function))
+    names = vars(inspect.getmodule(loops))
     vars(module).update({k: v for k, v in names.items() if not k.startswith("__")})
     spec.loader.exec_module(module)
     Path(file.name).unlink()
-    function: Callable[..., None] = getattr(module, workload.function.__name__)
+    function: Callable[..., None] = getattr(module, loops.__name__)
     return function

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from astile.schedule import recipes
 from benchmarks.workload import Array, Workload, blank, normal
 
 if TYPE_CHECKING:
@@ -17,7 +18,23 @@ _SIZE = 4096
 def softmax(x: Array, out: Array) -> None:
     N, M = x.shape
     for i in range(N):
-        largest = np.float32(-np.inf)
+        powers = np.empty(M, np.float32)
+        largest = -np.inf
+        for j in range(M):
+            largest = max(largest, x[i, j])
+        total = 0.0
+        for j in range(M):
+            powers[j] = np.exp(x[i, j] - largest)
+            total += powers[j]
+        scale = np.float32(1) / total
+        for j in range(M):
+            out[i, j] = powers[j] * scale
+
+
+def softmax_numba(x: Array, out: Array) -> None:
+    N, M = x.shape
+    for i in range(N):
+        largest = x[i, 0]
         for j in range(M):
             largest = max(largest, x[i, j])
         total = np.float32(0)
@@ -27,7 +44,7 @@ def softmax(x: Array, out: Array) -> None:
             total += power
         scale = np.float32(1) / total
         for j in range(M):
-            out[i, j] = out[i, j] * scale
+            out[i, j] *= scale
 
 
 def _softmax_reference(x: Array, out: Array) -> Array:
@@ -37,6 +54,21 @@ def _softmax_reference(x: Array, out: Array) -> Array:
 
 
 def layernorm(x: Array, gain: Array, bias: Array, out: Array) -> None:
+    N, M = x.shape
+    for i in range(N):
+        total = 0.0
+        for j in range(M):
+            total += x[i, j]
+        mean = total / np.float32(M)
+        squares = 0.0
+        for j in range(M):
+            squares += (x[i, j] - mean) * (x[i, j] - mean)
+        scale = np.float32(1) / np.sqrt(squares / np.float32(M) + np.float32(1e-5))
+        for j in range(M):
+            out[i, j] = (x[i, j] - mean) * scale * gain[j] + bias[j]
+
+
+def layernorm_numba(x: Array, gain: Array, bias: Array, out: Array) -> None:
     N, M = x.shape
     for i in range(N):
         total = np.float32(0)
@@ -57,23 +89,25 @@ def _layernorm_reference(x: Array, gain: Array, bias: Array, out: Array) -> Arra
     return scaled * gain + bias
 
 
-def _rows_on_cores(s: Schedule) -> None:
-    s.parallel("i")
+def _rows_in_vectors(s: Schedule) -> None:
+    recipes.vector_rows(s, "i")
+    s.annotate(s.loops("out")[-1], "store", "streaming")
 
 
 WORKLOADS = (
     Workload(
         "softmax",
         softmax,
-        _rows_on_cores,
+        _rows_in_vectors,
         lambda: (normal(_SIZE, _SIZE), blank(_SIZE, _SIZE)),
         _softmax_reference,
+        plain=softmax_numba,
         bytes=8.0 * _SIZE**2,
     ),
     Workload(
         "layernorm",
         layernorm,
-        _rows_on_cores,
+        _rows_in_vectors,
         lambda: (
             normal(_SIZE, _SIZE),
             normal(_SIZE, seed=8),
@@ -81,6 +115,7 @@ WORKLOADS = (
             blank(_SIZE, _SIZE),
         ),
         _layernorm_reference,
+        plain=layernorm_numba,
         bytes=8.0 * _SIZE**2,
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import math
 from collections.abc import Callable
 from functools import cache
@@ -11,6 +12,8 @@ import numpy as np
 import pytest
 
 from astile.errors import IllegalSchedule, ScheduleError
+from astile.lower import cpu
+from astile.lower.explicit_vectors import Machine
 from astile.schedule import recipes
 from astile.schedule.schedule import Schedule
 from tests.support.assert_rewrite import load
@@ -76,7 +79,7 @@ def test_every_step_is_proved(recipe: Recipe) -> None:
 def test_sums_lie_in_registers() -> None:
     [recipe] = [each for each in RECIPES if each.name == "matmul_registers"]
     text = cuda_text(scheduled(recipe), matrices(1, 1, 1))
-    assert "C_local = cuda.local.array((4, 2), np.float32)" in text
+    assert "C_local = cuda.local.array((8, 8), np.float32)" in text
 
 
 def test_chains_keep_nothing_in_local_memory() -> None:
@@ -153,6 +156,26 @@ def test_a_product_whose_tiles_are_loaded_as_rows_of_cells(golden: Golden) -> No
     assert_emulates(s, matrices, MATRICES[:4])
 
 
+def test_a_packed_product_keeps_its_sums_in_registers(golden: Golden) -> None:
+    s = scheduled(next(each for each in RECIPES if each.name == "matmul_packed"))
+    types = dict.fromkeys("ABC", "float32")
+    text = cpu.lower(s.program, types=types, machine=Machine(64)).text
+    golden("recipes/matmul_packed_vectors.py", text)
+    assert text.count("fma") == 33  # 16 sums, the last rows apart, and the import
+
+
+def test_packed_products_of_all_remainders() -> None:
+    s = Schedule(matmul)
+    recipes.packed_matmul(s)
+    product = s.build("cpu")
+    random = np.random.default_rng(0)
+    for m, k, n in itertools.product((1, 3, 4, 5, 9), (1, 2, 17, 70), (1, 15, 16, 17, 63, 64, 70)):
+        a, b = (random.random(shape, np.float32) for shape in ((m, k), (k, n)))
+        c = np.full((m, n), np.nan, np.float32)
+        product(a, b, c)
+        np.testing.assert_allclose(c, a @ b, rtol=1e-5)
+
+
 # --- what they refuse ---------------------------------------------------------------------------
 
 
@@ -164,6 +187,12 @@ def test_a_program_without_these_loops() -> None:
 def test_cells_that_do_not_fill_a_tile() -> None:
     with pytest.raises(ScheduleError, match=r"cells of \(3, 1\) do not fill a tile of \(16, 16\)"):
         recipes.tiled_matmul(Schedule(matmul), cells=(3, 1))
+
+
+def test_lanes_that_are_not_whole_vectors() -> None:
+    [recipe] = [each for each in RECIPES if each.name == "softmax_vectors"]
+    with pytest.raises(ScheduleError, match="6 lanes are not 4 vectors"):
+        recipes.vector_rows(Schedule(recipe.kernel), "i", lanes=6)
 
 
 def test_an_operand_that_is_not_read() -> None:

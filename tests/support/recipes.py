@@ -177,7 +177,7 @@ class Recipe:
 
 
 #: Rows, summed up, columns: also more to sum up than columns, nothing to sum up, and nothing.
-MATRICES = ((1, 1, 1), (4, 6, 5), (17, 5, 3), (5, 23, 7), (9, 1, 13), (4, 0, 3), (0, 3, 4))
+MATRICES = ((1, 1, 1), (4, 6, 5), (17, 5, 3), (5, 23, 7), (9, 12, 20), (4, 0, 3), (0, 3, 4))
 IMAGES = ((1, 1), (3, 3), (6, 7), (4, 8), (9, 17), (11, 23))
 ROWS = ((1, 1), (0, 3), (3, 7), (2, 8), (3, 9), (1, 37), (5, 64))
 DATA = ((0,), (1,), (3,), (8,), (9,), (16,), (17,), (41,))
@@ -196,8 +196,8 @@ RECIPES = (
     Recipe(
         "matmul_registers",
         matmul,
-        lambda s: recipes.tiled_matmul(s, tile=(32, 16), depth=8, cells=(4, 2)),
-        lambda s: recipes.tiled_matmul(s, tile=(4, 6), depth=5, cells=(2, 3)),
+        lambda s: recipes.tiled_matmul(s, tile=(128, 128), depth=8, cells=(8, 8)),
+        lambda s: recipes.tiled_matmul(s, tile=(8, 8), depth=4, cells=(4, 4)),
         matrices,
         MATRICES,
         2,
@@ -215,7 +215,7 @@ RECIPES = (
         "matmul_packed",
         matmul,
         lambda s: recipes.packed_matmul(s),
-        lambda s: recipes.packed_matmul(s, rows=2, panel=(6, 5), depth=3),
+        lambda s: recipes.packed_matmul(s, rows=2, columns=5),
         matrices,
         MATRICES,
         None,
@@ -257,6 +257,15 @@ RECIPES = (
         2,
     ),
     Recipe(
+        "softmax_vectors",
+        softmax,
+        lambda s: recipes.vector_rows(s, "i"),
+        lambda s: recipes.vector_rows(s, "i", lanes=8, block=2),
+        lambda m, n: (np.sin(image(m, n)[0]), image(m, n)[1]),
+        ROWS,
+        None,
+    ),
+    Recipe(
         "transpose",
         transpose,
         lambda s: recipes.transposed(s),
@@ -273,6 +282,15 @@ RECIPES = (
         image,
         GRIDS,
         0,
+    ),
+    Recipe(
+        "fronts",
+        jacobi,
+        lambda s: recipes.time_fronts(s, "t", (5, 64)),
+        lambda s: recipes.time_fronts(s, "t", (3, 4)),
+        image,
+        GRIDS,
+        None,
     ),
     Recipe(
         "histogram",

@@ -6,6 +6,7 @@ from astile.schedule.recipes.matmul import packed_matmul, tiled_matmul
 from astile.schedule.recipes.rows import row_reduction
 from astile.schedule.recipes.stencil import stencil_chain, time_fronts, time_tiled
 from astile.schedule.recipes.transposition import transposed
+from astile.schedule.recipes.vector_rows import vector_rows
 
 __all__ = [
     "block_histogram",
@@ -18,4 +19,5 @@ __all__ = [
     "time_fronts",
     "time_tiled",
     "transposed",
+    "vector_rows",
 ]
