@@ -15,6 +15,7 @@ from astile.lower import (
     explicit_vectors,
     facts,
     flow,
+    joined_types,
     numeric,
     unbound,
 )
@@ -124,7 +125,7 @@ class _Writer:
             call = statement.value
             if made.scope != "global":
                 call.func = nodes.attribute(self.numpy, made.word)
-            if isinstance(made.dtype, ast.Call):  # numba has no np.result_type
+            if isinstance(made.dtype, ast.Call):
                 dtype = nodes.clone(spelled[made.array])
                 call.args = [dtype if each is made.dtype else each for each in call.args]
                 for keyword in call.keywords:
@@ -140,19 +141,21 @@ class _Writer:
         return nodes.call(self.njit, [], options)
 
     def functions(self) -> list[ast.stmt]:
-        """The compiled function; with one around it where numba would lose its signature.
+        """The compiled function; with one around it for what numba does not do.
 
-        numba does not fill in the default of a parameter that is given by keyword only.
+        It does not fill in the default of a parameter that is given by keyword only, and joins no
+        types.
         """
         compiled = self.program.function
-        if not compiled.args.kwonlyargs:
+        names = query.parameters(compiled)
+        given = joined_types.handed_in(compiled, names, self.frame.fresh)
+        if not compiled.args.kwonlyargs and not given:
             compiled.decorator_list = [self.decorator()]
             return [compiled]
         outer = nodes.clone(compiled)
-        names = query.parameters(compiled)
         name = self.frame.fresh(f"{compiled.name}_compiled")
-        inner = assemble.function(name, names, compiled.body, self.decorator())
-        call = nodes.call(name, [nodes.name(each) for each in names])
+        inner = assemble.function(name, [*names, *given], compiled.body, self.decorator())
+        call = nodes.call(name, [*(nodes.name(each) for each in names), *given.values()])
         outer.body = [ast.Return(call)]
         return [inner, outer]
 
