@@ -13,7 +13,17 @@ from dataclasses import dataclass, field, replace
 from astile.analysis import affine
 from astile.ir import nodes, query
 from astile.ir.program import Program
-from astile.lower import bounds, facts, flow, operators, registers, repeated, unrolled, vector_flow
+from astile.lower import (
+    bounds,
+    facts,
+    flow,
+    operators,
+    registers,
+    repeated,
+    row_names,
+    unrolled,
+    vector_flow,
+)
 from astile.lower.dtypes import SIZES
 from astile.lower.facts import Facts
 from astile.lower.indices import IndexWriter
@@ -68,7 +78,8 @@ def vectorised(program: Program, types: Mapping[str, str], machine: Machine) -> 
     if not pass_.made:
         return program
     pass_.replace(work.function)
-    work.function.body = repeated.named(work.function.body, pass_.words)
+    body = repeated.named(work.function.body, pass_.words)
+    work.function.body = row_names.named(body, pass_.words)
     return replace(work, imports=pass_.words.imports)
 
 

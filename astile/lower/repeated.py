@@ -113,12 +113,29 @@ class _Calls:
         if function is None or not function.startswith(("store", "put")):
             return None
         assert isinstance(call, ast.Call)
-        array = call.args[1 if function.endswith("_where") else 0]
-        return array.id if isinstance(array, ast.Name) else None
+        return _array(call, function)
 
-    def may_be_any(self, array: str) -> bool:
+    def read_by(self, value: ast.expr) -> set[str | None]:
+        """The arrays that a value reads; None where one of them is not known."""
+        found: set[str | None] = set()
+        for node in ast.walk(value):
+            function = self.function(node)
+            if isinstance(node, ast.Subscript):
+                found.add(query.base_name(node))
+            elif function is not None and function.startswith(("load", "get")):
+                assert isinstance(node, ast.Call)
+                found.add(_array(node, function))
+        return found
+
+    def may_be_any(self, array: str | None) -> bool:
         """Whether an array may lie in the memory of another one."""
-        return array in self._shared
+        return array is None or array in self._shared
+
+
+def _array(call: ast.Call, function: str) -> str | None:
+    """The array that a load or store is of."""
+    array = call.args[1 if function.endswith("_where") else 0]
+    return array.id if isinstance(array, ast.Name) else None
 
 
 def _named(body: Sequence[ast.stmt], calls: _Calls) -> list[ast.stmt]:
@@ -215,17 +232,12 @@ class _Eras:
 
     def key(self, call: ast.Call) -> tuple[str, int]:
         """A value: its text, and the number of the last change before it."""
-        names = query.names(call)
-        since = [self._changed.get(name, 0) for name in names]
-        reads = any(
-            isinstance(n, ast.Subscript)
-            or self._calls.function(n) not in (None, "splat", "below", "count")
-            for n in ast.walk(call)
-        )
-        if reads and any(map(self._calls.may_be_any, names)):
+        since = [self._changed.get(name, 0) for name in query.names(call)]
+        arrays = self._calls.read_by(call)
+        if any(map(self._calls.may_be_any, arrays)):
             since += self._stored.values()
-        elif reads:
-            since += [self._stored.get(name, 0) for name in ("", *names)]
+        elif arrays:
+            since += [self._stored.get(str(name), 0) for name in ("", *arrays)]
         return printer.print_expression(call), max(since, default=0)
 
     def after(self, statement: ast.stmt) -> None:

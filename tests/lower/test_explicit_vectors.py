@@ -55,14 +55,32 @@ def test_products_are_contracted_unless_exact() -> None:
 def test_rows_share_what_they_read_of_another_array() -> None:
     text = """
         def f(x, y, m):
-            for j in vector(16):
-                for i in unroll(2):
-                    y[i, j] = x[i, j] + x[i + 1, j]
+            for k in range(m):
+                for j in vector(16):
+                    for i in unroll(2):
+                        y[i, j] = x[i, j + k] + x[i + 1, j + k]
         """
-    assert lowered(text, F32).count("load(x, (1, 0), 16)") == 1
-    swapped = text.replace("            for j", "            x, y = y, x\n            for j", 1)
-    assert lowered(swapped, F32).count("load(x, (1, 0), 16)") == 2
-    assert lowered(text.replace("y[i, j] =", "x[i, j] ="), F32).count("load(x, (1, 0), 16)") == 2
+    types = dict(F32, m="int")
+    row = "load(x, (1, k), 16)"
+    assert lowered(text, types).count(row) == 1
+    swapped = text.replace("            for k", "            x, y = y, x\n            for k", 1)
+    assert lowered(swapped, types).count(row) == 2
+    assert lowered(text.replace("y[i, j] =", "x[i, j] ="), types).count(row) == 2
+
+
+def test_rows_have_names_where_their_loop_does_not_change_them() -> None:
+    text = lowered(
+        """
+        def f(x, y, m):
+            for i in range(m):
+                for j in vector(m):
+                    y[2 * i, j] = x[2 * i, j] + x[2 * i + 1, j] + x[j, 2 * i]
+        """,
+        dict(F32, m="int"),
+    )
+    assert "row = i * 2\n" in text.replace("2 * i", "i * 2")
+    assert text.count("(row, j)") == 2
+    assert "row_1" not in text
 
 
 def test_a_tile_of_local_memory_is_kept_in_registers() -> None:
