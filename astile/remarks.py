@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import prod
 
 from astile.analysis import affine, hardware
@@ -153,26 +154,41 @@ def _on_warps(program: Program, after: Form, launches: Sequence[Launch]) -> Iter
         launch = next(every, None)
         if launch is None:
             return
-        for access, threads in _accesses(statement, {}):
+        for access, around in _accesses(statement, _Around({}, None)):
             buffer = buffers.get(query.base_name(access) or "")
             text = print_expression(access)
             if buffer is None or text in told:
                 continue
-            offsets = _offsets(access, threads, buffer, launch)
-            remark = None if offsets is None else _remark(text, buffer, offsets)
+            lanes = _lanes(access, around, buffer, launch)
+            remark = None if lanes is None else _remark(text, buffer, lanes)
             if remark is not None:
                 told.add(text)
                 yield remark
 
 
-def _accesses(
-    statement: ast.stmt, around: Mapping[str, tuple[str, int]]
-) -> Iterator[tuple[ast.Subscript, Mapping[str, tuple[str, int]]]]:
-    """Accesses with the thread loops around them: variable -> (axis, step)."""
+@dataclass(frozen=True)
+class _Around:
+    """The loops around an access that a warp runs at once.
+
+    Args:
+        threads: variable of a loop over threads -> its axis, and its step.
+        wide: variable and extent of a loop over the cells of one access; None without.
+    """
+
+    threads: Mapping[str, tuple[str, int]]
+    wide: tuple[str, int] | None
+
+
+def _accesses(statement: ast.stmt, around: _Around) -> Iterator[tuple[ast.Subscript, _Around]]:
     header = query.header(statement) if isinstance(statement, ast.For) else None
-    if header is not None and header.kind.startswith("thread."):
-        step = query.integer(header.step) or 1
-        around = {**around, header.variable: (header.kind.partition(".")[2], step)}
+    if header is not None:
+        level, _, axis = header.kind.partition(".")
+        step, extent = query.integer(header.step) or 1, query.integer(header.stop)
+        if level == "thread":
+            threads = {**around.threads, header.variable: (axis, step)}
+            around = replace(around, threads=threads)
+        elif level == "vector" and extent is not None and step == 1:
+            around = replace(around, wide=(header.variable, extent))
     inner = [each for body in query.bodies(statement) for each in body]
     if not inner:
         yield from ((each, around) for each in query.accesses(statement))
@@ -180,44 +196,44 @@ def _accesses(
         yield from _accesses(each, around)
 
 
-def _offsets(
-    access: ast.Subscript,
-    threads: Mapping[str, tuple[str, int]],
-    buffer: Buffer,
-    launch: Launch,
-) -> list[int] | None:
-    """Bytes from one thread's cell to those of the others of the first warp; None where unknown."""
+def _lanes(
+    access: ast.Subscript, around: _Around, buffer: Buffer, launch: Launch
+) -> list[list[int]] | None:
+    """Where each thread of the first warp has its cells, in bytes; None where it is not known."""
     indices = query.indices(access)
-    if buffer.shape is None or len(indices) != len(buffer.shape) or not threads:
+    if buffer.shape is None or len(indices) != len(buffer.shape) or not around.threads:
         return None
-    steps = dict.fromkeys(threads, 0)
-    stride = dtypes.SIZES.get(buffer.dtype, 8)
-    for index, extent in zip(reversed(indices), reversed(buffer.shape), strict=True):
+    wide, extent = around.wide or ("", 1)
+    steps = dict.fromkeys((*around.threads, wide), 0)
+    size = stride = dtypes.SIZES.get(buffer.dtype, 8)
+    for index, cells in zip(reversed(indices), reversed(buffer.shape), strict=True):
         if isinstance(index, ast.Slice):
             return None
         form = affine.of(index)
-        for name in threads:
-            if form.without(name).mentions(name):
-                return None
+        if any(form.without(name).mentions(name) for name in steps):
+            return None
+        for name in steps:
             steps[name] += form.coefficient(name) * stride
-        stride *= extent
+        stride *= cells
     moves = dict.fromkeys("xyz", 0)
-    for name, (axis, step) in threads.items():
+    for name, (axis, step) in around.threads.items():
         moves[axis] += steps[name] * step
+    if steps[wide] != size:  # its cells are touched one after the other
+        extent = 1
     width, height, _ = launch.block
-    lanes = min(WARP, prod(launch.block))
-    return [
+    starts = [
         lane % width * moves["x"]
         + lane // width % height * moves["y"]
         + lane // width // height * moves["z"]
-        for lane in range(lanes)
+        for lane in range(min(WARP, prod(launch.block)))
     ]
+    return [[start + k * size for k in range(extent)] for start in starts]
 
 
-def _remark(text: str, buffer: Buffer, offsets: Sequence[int]) -> str | None:
+def _remark(text: str, buffer: Buffer, lanes: Sequence[Sequence[int]]) -> str | None:
     size = dtypes.SIZES.get(buffer.dtype, 8)
-    cells = set(offsets)
     if buffer.scope == "global":
+        cells = {cell for lane in lanes for cell in lane}
         sectors = len({each // _SECTOR for each in cells})
         needed = -(-len(cells) * size // _SECTOR)
         if sectors > 2 * needed:
@@ -226,9 +242,9 @@ def _remark(text: str, buffer: Buffer, offsets: Sequence[int]) -> str | None:
                 f"{sectors} sectors of {_SECTOR} bytes for a warp in place of {needed}"
             )
     elif buffer.scope == "shared":
-        lanes = offsets[: _BANKS * _BANK // max(size, _BANK)]  # those that are served at once
-        words = {each // _BANK for each in lanes}
-        meeting = max(sum(w % _BANKS == bank for w in words) for bank in range(_BANKS))
+        served = lanes[: max(1, _BANKS * _BANK // max(size * len(lanes[0]), _BANK))]  # at once
+        words = {cell // _BANK for lane in served for cell in lane}
+        meeting = max(sum(word % _BANKS == bank for word in words) for bank in range(_BANKS))
         if meeting > 1:
             return (
                 f"{text}: {meeting} threads of a warp meet in one bank of shared memory; "

@@ -122,3 +122,11 @@ def test_a_browser_draws_it(path, tmp_path, width):
     assert found.stdout.count("<canvas") == 10
     assert found.stdout.count("cells alive now") == 3  # of both runs, and in the script
     assert "CONSOLE" not in found.stderr
+
+
+def test_long_runs_of_unchanged_lines_are_left_out():
+    same = [f"a{number} = 0" for number in range(20)]
+    before, after = "\n".join([*same, "x = 1"]), "\n".join([*same, "x = 2"])
+    lines = side_by_side(before, after)
+    assert [each.skipped for each in lines] == [16, 0, 0, 0, 0, 0]
+    assert [each.is_changed for each in lines][-1]

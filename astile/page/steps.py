@@ -15,16 +15,26 @@ from astile.ir import query
 from astile.ir.printer import print_expression
 from astile.ir.program import Program
 
+#: Unchanged lines that are shown on each side of a change.
+_AROUND = 4
 _FORMATTER = HtmlFormatter(nowrap=True)
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line on each side; the HTML of a side is None where it has no such line."""
+    """A line on each side.
+
+    Args:
+        left: its HTML; None where that side has no such line.
+        right: the same of the other side.
+        is_changed: whether the sides differ.
+        skipped: how many lines that are the same on both sides it stands for; 0 for a line.
+    """
 
     left: str | None
     right: str | None
     is_changed: bool
+    skipped: int = 0
 
 
 def side_by_side(before: str, after: str) -> list[Line]:
@@ -39,7 +49,15 @@ def side_by_side(before: str, after: str) -> list[Line]:
     lines: list[Line] = []
     for word, a, b, c, d in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
         count = max(b - a, d - c)
+        hidden = range(0)
+        if word == "equal":
+            first, last = (_AROUND if a else 0), count - (_AROUND if b < len(left) else 0)
+            hidden = range(first, last) if last - first > 2 else hidden
         for k in range(count):
+            if k in hidden:
+                if k == hidden[0]:
+                    lines.append(Line(None, None, False, len(hidden)))
+                continue
             one = shown[0][a + k] if a + k < b else None
             other = shown[1][c + k] if c + k < d else None
             lines.append(Line(one, other, word != "equal"))
