@@ -8,9 +8,14 @@ from astile.errors import ScheduleError
 from astile.ir import query
 from astile.ir.printer import print_expression
 from astile.schedule import select
-from astile.schedule.recipes.cooperation import BLOCKS, THREADS, cooperate
+from astile.schedule.recipes.cooperation import BLOCKS, THREADS, cooperate, extent, inside
 from astile.schedule.schedule import Schedule
 from astile.schedule.select import Loop
+
+#: How many neighbours can be loaded or stored at once.
+LANES = (2, 4, 8)
+#: Words of shared memory that can be accessed at a time, each in a bank of its own.
+BANKS = 32
 
 
 def tiled_matmul(
@@ -22,12 +27,15 @@ def tiled_matmul(
     depth: int = 16,
     cells: Sequence[int] = (1, 1),
     stages: int = 1,
+    lanes: int = 4,
 ) -> None:
     """A matrix product with a tile of the result for each thread block.
 
     The tiles of the operands are staged in shared memory step by step. Each thread sums up its
-    cells of the result in registers and stores them once; with several cells for each thread,
-    what it reads of the operands is kept in registers too.
+    cells of the result in registers and stores them once. With several cells for each thread they
+    are groups of neighbours, apart by a group for each thread, so that threads side by side read
+    shared memory side by side; the first operand is staged transposed for that. Where tiles are
+    full, steps have no conditions, are written out, and copy several neighbours at once.
 
     Args:
         s: a schedule of ``C[i, j] = 0`` and ``C[i, j] += A[i, k] * B[k, j]``.
@@ -38,42 +46,106 @@ def tiled_matmul(
         depth: how much of the sum is staged at a time.
         cells: rows and columns of the result for each thread.
         stages: how many steps are under way at a time: with 2 or more, tiles are filled ahead.
+        lanes: how many neighbours a thread copies at once: 4 of float32 are 16 bytes.
 
     Raises:
         ScheduleError: when the program is none of this form.
     """
     rows, columns, summed = (Loop(s, select.find_loop(s.program, each)) for each in loops)
+    stops = [_stop(s, each) for each in (rows, columns, summed)]
     threads = [each // count for each, count in zip(tile, cells, strict=True)]
-    in_registers = list(cells) != [1, 1]
     if [each * count for each, count in zip(threads, cells, strict=True)] != list(tile):
         raise ScheduleError(
             f"cells of {tuple(cells)} do not fill a tile of {tuple(tile)}",
             code="schedule.bad-factor",
             hints=["use cells whose sizes divide those of the tile"],
         )
-    inner = [[count, cell][: 1 + in_registers] for count, cell in zip(threads, cells, strict=True)]
-    i_0, i_1, *i_2 = s.split(rows, [None, *inner[0]])
-    j_0, j_1, *j_2 = s.split(columns, [None, *inner[1]])
+    shapes = [_own(count, each, lanes) for each, count in zip(threads, cells, strict=True)]
+    i_0, *i_s = s.split(rows, [None, *shapes[0]])
+    j_0, *j_s = s.split(columns, [None, *shapes[1]])
     k_0, k_1 = s.split(summed, [None, depth])
-    s.reorder(i_0, j_0, k_0, i_1, j_1, k_1, *i_2, *j_2)
+    own = [loop for group in (i_s, j_s) for loop in group if loop not in (_bound(i_s), _bound(j_s))]
+    s.reorder(i_0, j_0, k_0, _bound(i_s), _bound(j_s), k_1, *own)
     stored = s.cache_write(result, "local", at=j_0)[-2:]
-    staged = [(array, s.cache_read(array, "shared", at=k_0)) for array in operands]
-    if in_registers:
-        for array in operands:
-            s.cache_read(f"{array}_shared", "local", at=k_1)
     for loop, axis in zip((i_0, j_0), BLOCKS, strict=True):
         s.bind(loop, axis)
-    if in_registers:
-        stored = tuple(s.split(e, [None, n])[0] for e, n in zip(stored, cells, strict=True))
-    for loop, axis in zip(stored, THREADS, strict=True):
-        s.bind(loop, axis)
     for loop in s.loops():
-        if loop.var in (i_1.var, j_1.var):
-            s.bind(loop, THREADS[loop.var == j_1.var])
-    for array, copy in staged:
-        cooperate(s, copy, threads, array)
+        if loop.var in (_bound(i_s).var, _bound(j_s).var):
+            s.bind(loop, THREADS[loop.var == _bound(j_s).var])
+    last = _bind_stored(s, stored, shapes)
+    copies = [s.cache_read(array, "shared", at=k_0) for array in operands]
+    if list(cells) == [1, 1]:
+        for array, copy in zip(operands, copies, strict=True):
+            cooperate(s, copy, threads, array)
+        if stages > 1:
+            s.pipeline(k_0, stages)
+        return
+    s.transform_layout(f"{operands[0]}_shared", lambda i, k: (k, i))
+    if tile[0] % BANKS != lanes:
+        s.storage_align(f"{operands[0]}_shared", 0, BANKS, lanes)
+    wide = [
+        last,
+        *(_copied(s, c, threads, a, lanes) for a, c in zip(operands, copies, strict=True)),
+    ]
     if stages > 1:
         s.pipeline(k_0, stages)
+    else:
+        for array in operands:
+            s.store_at(f"{array}_shared", j_0)
+    _specialize_full(s, (i_0, j_0, k_0), (*tile, depth), stops)
+    names = {each.var for each in wide if each is not None}
+    for loop in (*inside(s, k_0), *([last] if last is not None else [])):
+        if loop.var in names:
+            s.vectorize(loop)
+    s.unroll(k_1)
+
+
+def _own(cells: int, threads: int, lanes: int) -> list[int]:
+    """How an axis of a tile is split: groups of a thread, threads, neighbours in a group."""
+    width = lanes if lanes > 1 and cells % lanes == 0 else cells
+    return [*([cells // width] if cells > width else []), threads, *([width] if width > 1 else [])]
+
+
+def _bound(axis: Sequence[Loop]) -> Loop:
+    """The loop over threads of an axis that is split as `_own` says."""
+    return axis[len(axis) > 2]
+
+
+def _bind_stored(
+    s: Schedule, stored: Sequence[Loop], shapes: Sequence[Sequence[int]]
+) -> Loop | None:
+    """Bind the loops that store a tile as those that compute it; the loop over neighbours."""
+    last: Loop | None = None
+    for loop, shape, axis in zip(stored, shapes, THREADS, strict=True):
+        made = s.split(loop, list(shape)) if len(shape) > 1 else (loop,)
+        s.bind(_bound(made) if len(made) > 1 else loop, axis)
+        last = made[-1] if shape[-1] in LANES else None
+    return last
+
+
+def _copied(
+    s: Schedule, copy: Sequence[Loop], threads: Sequence[int], array: str, lanes: int
+) -> Loop | None:
+    """Let all threads copy a tile, several neighbours each; the loop over these."""
+    *rest, row = copy
+    if lanes not in LANES or extent(s, row) % lanes:
+        cooperate(s, copy, threads, array)
+        return None
+    groups, lane = s.split(row, [None, lanes])
+    cooperate(s, [*rest, groups], threads, array)
+    return lane
+
+
+def _specialize_full(
+    s: Schedule, loops: Sequence[Loop], sizes: Sequence[int], stops: Sequence[str]
+) -> None:
+    """Give the steps of blocks whose tiles are full a version of their own."""
+    *outer, step = loops
+    full = [
+        f"{loop.var} * {size} + {size} <= {stop}"
+        for loop, size, stop in zip(outer, sizes[:2], stops[:2], strict=True)
+    ]
+    s.specialize(" and ".join([*full, f"{stops[2]} % {sizes[2]} == 0"]), step)
 
 
 def packed_matmul(
@@ -82,55 +154,43 @@ def packed_matmul(
     operands: Sequence[str] = ("A", "B"),
     result: str = "C",
     rows: int = 4,
-    panel: Sequence[int] = (256, 256),
-    depth: int = 4,
+    columns: int = 64,
 ) -> None:
-    """A matrix product on the CPU, of packed panels, with vectors along the columns.
+    """A matrix product on the CPU, of packed panels, with its sums in vector registers.
 
-    A panel of the second operand is packed into memory that stays in a cache. For a few rows at a
-    time, in parallel, what is read of the first operand and the sums lie side by side; the inner
-    loops update the sums of all these rows with several products at once. Where these loops are
-    full they have no conditions. The method is that of K. Goto and R. van de Geijn, "Anatomy of
-    high-performance matrix multiplication" (2008).
+    Columns of the result are shared out among the cores. Those of the second operand are packed
+    into a panel that stays in a cache. For a few rows at a time all sums of a tile are kept in
+    registers while the panel is read once; the first operand is read where it lies. Only the last
+    tiles of rows and columns have conditions. The method is that of K. Goto and R. van de Geijn,
+    "Anatomy of high-performance matrix multiplication" (2008).
 
     Args:
         s: a schedule of ``C[i, j] = 0`` and ``C[i, j] += A[i, k] * B[k, j]``.
         loops: its loops over rows, columns, and what is summed up, each from 0.
         operands: the arrays on the left and on the right of the product.
         result: the array of the sums.
-        rows: rows of the result that are computed together.
-        panel: how much of the sum, and how many columns, a panel holds.
-        depth: products that are added together; divides the first extent of a panel.
+        rows: rows of a tile of the result.
+        columns: columns of a tile and of a panel, whole vectors. Rows times vectors are at least
+            as many as it takes to hide the time of an addition, and fewer than there are
+            registers: for float32, 4 x 64 with registers of 512 bits, 4 x 16 with 256 bits.
 
     Raises:
-        ScheduleError: when the program is none of this form, or the depth does not divide.
+        ScheduleError: when the program is none of this form.
     """
-    if depth < 1 or panel[0] % depth:
-        raise ScheduleError(
-            f"panels of {panel[0]} are not made of parts of {depth}",
-            code="schedule.bad-factor",
-            hints=["use a depth that divides the panel's"],
-        )
-    handles = [Loop(s, select.find_loop(s.program, each)) for each in loops]
-    stops = [_stop(s, each) for each in handles]
-    i, j, k = handles
+    i, j, k = (Loop(s, select.find_loop(s.program, each)) for each in loops)
+    stop = _stop(s, i)
     i_0, i_1 = s.split(i, [None, rows])
-    j_0, j_1 = s.split(j, [None, panel[1]])
-    k_0, k_1, k_2 = s.split(k, [None, panel[0] // depth, depth])
-    s.reorder(j_0, k_0, i_0, k_1, j_1, i_1, k_2)
-    s.cache_read(operands[1], "local", at=k_0)
-    s.cache_read(operands[0], "local", at=i_0)
-    s.cache_write(result, "local", at=i_0)
-    s.parallel(i_0)
-    s.vectorize(j_1)
-    s.unroll(i_1)
-    s.unroll(k_2)
-    sizes = (rows, panel[1], panel[0])
-    full = [
-        f"{each.var} * {size} + {size} <= {stop}"
-        for each, size, stop in zip((i_0, j_0, k_0), sizes, stops, strict=True)
-    ]
-    s.specialize(" and ".join(full), k_1)
+    j_0, j_1 = s.split(j, [None, columns])
+    s.reorder(j_0, i_0, k, i_1, j_1)
+    packed = s.cache_read(operands[1], "local", at=j_0)
+    stored = s.cache_write(result, "local", at=i_0)
+    s.parallel(j_0)
+    for each in s.loops():
+        if each.var == i_1.var or each == stored[-2]:
+            s.unroll(each)
+        elif each.var == j_1.var or each in (packed[-1], stored[-1]):
+            s.vectorize(each)
+    s.specialize(f"{i_0.var} * {rows} + {rows} <= {stop}", k)
 
 
 def _stop(s: Schedule, loop: Loop) -> str:

@@ -6,41 +6,26 @@ from numba import njit, prange
 def matmul(A, B, C):
     M, K = A.shape
     N = B.shape[1]
-    for j_0 in range((N + 255) // 256):
+    for j_0 in prange((N + 63) // 64):
+        B_local = np.empty((K, 64), B.dtype)
+        for B_0 in range(min(K, B.shape[0])):
+            for B_1 in range(min(64, N - j_0 * 64)):
+                B_local[B_0, B_1] = B[B_0, j_0 * 64 + B_1]
         for i_0 in range((M + 3) // 4):
+            C_local = np.empty((4, 64), C.dtype)
             for i_1 in range(min(4, M - i_0 * 4)):
-                for j_1 in range(min(256, N - j_0 * 256)):
-                    C[i_0 * 4 + i_1, j_0 * 256 + j_1] = 0.0
-        for k_0 in range((K + 255) // 256):
-            B_local = np.empty((256, 256), B.dtype)
-            for B_0 in range(min(256, K - k_0 * 256, B.shape[0] - k_0 * 256)):
-                for B_1 in range(min(256, N - j_0 * 256)):
-                    B_local[B_0, B_1] = B[k_0 * 256 + B_0, j_0 * 256 + B_1]
-            for i_0 in prange((M + 3) // 4):
-                A_local = np.empty((4, 256), A.dtype)
-                for A_0 in range(min(4, M - i_0 * 4)):
-                    for A_1 in range(min(256, K - k_0 * 256)):
-                        A_local[A_0, A_1] = A[i_0 * 4 + A_0, k_0 * 256 + A_1]
-                C_local = np.empty((4, 256), C.dtype)
-                for C_0 in range(min(4, M - i_0 * 4)):
-                    for C_1 in range(min(256, N - j_0 * 256)):
-                        C_local[C_0, C_1] = C[i_0 * 4 + C_0, j_0 * 256 + C_1]
-                if i_0 * 4 + 4 <= M and j_0 * 256 + 256 <= N and k_0 * 256 + 256 <= K:
-                    for k_1 in range(64):
-                        for j_1 in range(256):
-                            for i_1 in range(4):
-                                for k_2 in range(4):
-                                    C_local[i_1, j_1] += (
-                                        A_local[i_1, k_1 * 4 + k_2] * B_local[k_1 * 4 + k_2, j_1]
-                                    )
-                else:
-                    for k_1 in range(64):
-                        for j_1 in range(min(256, N - j_0 * 256)):
-                            for i_1 in range(min(4, M - i_0 * 4)):
-                                for k_2 in range(min(4, K - k_0 * 256 - k_1 * 4)):
-                                    C_local[i_1, j_1] += (
-                                        A_local[i_1, k_1 * 4 + k_2] * B_local[k_1 * 4 + k_2, j_1]
-                                    )
-                for C_0 in range(min(4, M - i_0 * 4)):
-                    for C_1 in range(min(256, N - j_0 * 256)):
-                        C[i_0 * 4 + C_0, j_0 * 256 + C_1] = C_local[C_0, C_1]
+                for j_1 in range(min(64, N - j_0 * 64)):
+                    C_local[i_1, j_1] = 0.0
+            if i_0 * 4 + 4 <= M:
+                for k in range(K):
+                    for i_1 in range(4):
+                        for j_1 in range(min(64, N - j_0 * 64)):
+                            C_local[i_1, j_1] += A[i_0 * 4 + i_1, k] * B_local[k, j_1]
+            else:
+                for k in range(K):
+                    for i_1 in range(min(4, M - i_0 * 4)):
+                        for j_1 in range(min(64, N - j_0 * 64)):
+                            C_local[i_1, j_1] += A[i_0 * 4 + i_1, k] * B_local[k, j_1]
+            for C_0 in range(min(4, M - i_0 * 4)):
+                for C_1 in range(min(64, N - j_0 * 64)):
+                    C[i_0 * 4 + C_0, j_0 * 64 + C_1] = C_local[C_0, C_1]

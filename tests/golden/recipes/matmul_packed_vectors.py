@@ -1,0 +1,149 @@
+import numpy as np
+from numba import njit, prange
+from numpy import float32
+
+from astile.intrinsics.vectors import below, fma, get, load, load_where, splat, store_where
+
+
+@njit(error_model="numpy", parallel={"fusion": False})
+def matmul(A, B, C):
+    M, K = A.shape
+    N = B.shape[1]
+    for j_0 in prange((N + 63) // 64):
+        B_local = np.empty((K, 64), B.dtype)
+        for B_0 in range(min(K, B.shape[0])):
+            inside = below(j_0 * 64, N, 16)
+            store_where(inside, B_local, (B_0, 0), load_where(inside, B, (B_0, j_0 * 64)))
+            inside_1 = below(j_0 * 64 + 16, N, 16)
+            store_where(inside_1, B_local, (B_0, 16), load_where(inside_1, B, (B_0, j_0 * 64 + 16)))
+            inside_2 = below(j_0 * 64 + 32, N, 16)
+            store_where(inside_2, B_local, (B_0, 32), load_where(inside_2, B, (B_0, j_0 * 64 + 32)))
+            inside_3 = below(j_0 * 64 + 48, N, 16)
+            store_where(inside_3, B_local, (B_0, 48), load_where(inside_3, B, (B_0, j_0 * 64 + 48)))
+        for i_0 in range((M + 3) // 4):
+            C_local_0_0 = splat(float32(0), 16)
+            C_local_0_1 = splat(float32(0), 16)
+            C_local_0_2 = splat(float32(0), 16)
+            C_local_0_3 = splat(float32(0), 16)
+            C_local_1_0 = splat(float32(0), 16)
+            C_local_1_1 = splat(float32(0), 16)
+            C_local_1_2 = splat(float32(0), 16)
+            C_local_1_3 = splat(float32(0), 16)
+            C_local_2_0 = splat(float32(0), 16)
+            C_local_2_1 = splat(float32(0), 16)
+            C_local_2_2 = splat(float32(0), 16)
+            C_local_2_3 = splat(float32(0), 16)
+            C_local_3_0 = splat(float32(0), 16)
+            C_local_3_1 = splat(float32(0), 16)
+            C_local_3_2 = splat(float32(0), 16)
+            C_local_3_3 = splat(float32(0), 16)
+            if i_0 * 4 < M:
+                C_local_0_0 = splat(float32(0.0), 16)
+                C_local_0_1 = splat(float32(0.0), 16)
+                C_local_0_2 = splat(float32(0.0), 16)
+                C_local_0_3 = splat(float32(0.0), 16)
+            if i_0 * 4 + 1 < M:
+                C_local_1_0 = splat(float32(0.0), 16)
+                C_local_1_1 = splat(float32(0.0), 16)
+                C_local_1_2 = splat(float32(0.0), 16)
+                C_local_1_3 = splat(float32(0.0), 16)
+            if i_0 * 4 + 2 < M:
+                C_local_2_0 = splat(float32(0.0), 16)
+                C_local_2_1 = splat(float32(0.0), 16)
+                C_local_2_2 = splat(float32(0.0), 16)
+                C_local_2_3 = splat(float32(0.0), 16)
+            if i_0 * 4 + 3 < M:
+                C_local_3_0 = splat(float32(0.0), 16)
+                C_local_3_1 = splat(float32(0.0), 16)
+                C_local_3_2 = splat(float32(0.0), 16)
+                C_local_3_3 = splat(float32(0.0), 16)
+            if i_0 * 4 + 4 <= M:
+                for k in range(K):
+                    A_s = splat(get(A, (i_0 * 4, k)), 16)
+                    B_local_v = load(B_local, (k, 0), 16)
+                    C_local_0_0 = fma(A_s, B_local_v, C_local_0_0)
+                    B_local_v_1 = load(B_local, (k, 16), 16)
+                    C_local_0_1 = fma(A_s, B_local_v_1, C_local_0_1)
+                    B_local_v_2 = load(B_local, (k, 32), 16)
+                    C_local_0_2 = fma(A_s, B_local_v_2, C_local_0_2)
+                    B_local_v_3 = load(B_local, (k, 48), 16)
+                    C_local_0_3 = fma(A_s, B_local_v_3, C_local_0_3)
+                    A_s_1 = splat(get(A, (i_0 * 4 + 1, k)), 16)
+                    C_local_1_0 = fma(A_s_1, B_local_v, C_local_1_0)
+                    C_local_1_1 = fma(A_s_1, B_local_v_1, C_local_1_1)
+                    C_local_1_2 = fma(A_s_1, B_local_v_2, C_local_1_2)
+                    C_local_1_3 = fma(A_s_1, B_local_v_3, C_local_1_3)
+                    A_s_2 = splat(get(A, (i_0 * 4 + 2, k)), 16)
+                    C_local_2_0 = fma(A_s_2, B_local_v, C_local_2_0)
+                    C_local_2_1 = fma(A_s_2, B_local_v_1, C_local_2_1)
+                    C_local_2_2 = fma(A_s_2, B_local_v_2, C_local_2_2)
+                    C_local_2_3 = fma(A_s_2, B_local_v_3, C_local_2_3)
+                    A_s_3 = splat(get(A, (i_0 * 4 + 3, k)), 16)
+                    C_local_3_0 = fma(A_s_3, B_local_v, C_local_3_0)
+                    C_local_3_1 = fma(A_s_3, B_local_v_1, C_local_3_1)
+                    C_local_3_2 = fma(A_s_3, B_local_v_2, C_local_3_2)
+                    C_local_3_3 = fma(A_s_3, B_local_v_3, C_local_3_3)
+            else:
+                for k in range(K):
+                    if i_0 * 4 < M:
+                        A_s_4 = splat(get(A, (i_0 * 4, k)), 16)
+                        C_local_0_0 = fma(A_s_4, load(B_local, (k, 0), 16), C_local_0_0)
+                        C_local_0_1 = fma(A_s_4, load(B_local, (k, 16), 16), C_local_0_1)
+                        C_local_0_2 = fma(A_s_4, load(B_local, (k, 32), 16), C_local_0_2)
+                        C_local_0_3 = fma(A_s_4, load(B_local, (k, 48), 16), C_local_0_3)
+                    if i_0 * 4 + 1 < M:
+                        A_s_5 = splat(get(A, (i_0 * 4 + 1, k)), 16)
+                        C_local_1_0 = fma(A_s_5, load(B_local, (k, 0), 16), C_local_1_0)
+                        C_local_1_1 = fma(A_s_5, load(B_local, (k, 16), 16), C_local_1_1)
+                        C_local_1_2 = fma(A_s_5, load(B_local, (k, 32), 16), C_local_1_2)
+                        C_local_1_3 = fma(A_s_5, load(B_local, (k, 48), 16), C_local_1_3)
+                    if i_0 * 4 + 2 < M:
+                        A_s_6 = splat(get(A, (i_0 * 4 + 2, k)), 16)
+                        C_local_2_0 = fma(A_s_6, load(B_local, (k, 0), 16), C_local_2_0)
+                        C_local_2_1 = fma(A_s_6, load(B_local, (k, 16), 16), C_local_2_1)
+                        C_local_2_2 = fma(A_s_6, load(B_local, (k, 32), 16), C_local_2_2)
+                        C_local_2_3 = fma(A_s_6, load(B_local, (k, 48), 16), C_local_2_3)
+                    if i_0 * 4 + 3 < M:
+                        A_s_7 = splat(get(A, (i_0 * 4 + 3, k)), 16)
+                        C_local_3_0 = fma(A_s_7, load(B_local, (k, 0), 16), C_local_3_0)
+                        C_local_3_1 = fma(A_s_7, load(B_local, (k, 16), 16), C_local_3_1)
+                        C_local_3_2 = fma(A_s_7, load(B_local, (k, 32), 16), C_local_3_2)
+                        C_local_3_3 = fma(A_s_7, load(B_local, (k, 48), 16), C_local_3_3)
+            if i_0 * 4 < M:
+                store_where(below(j_0 * 64, N, 16), C, (i_0 * 4, j_0 * 64), C_local_0_0)
+                store_where(below(j_0 * 64 + 16, N, 16), C, (i_0 * 4, j_0 * 64 + 16), C_local_0_1)
+                store_where(below(j_0 * 64 + 32, N, 16), C, (i_0 * 4, j_0 * 64 + 32), C_local_0_2)
+                store_where(below(j_0 * 64 + 48, N, 16), C, (i_0 * 4, j_0 * 64 + 48), C_local_0_3)
+            if i_0 * 4 + 1 < M:
+                store_where(below(j_0 * 64, N, 16), C, (i_0 * 4 + 1, j_0 * 64), C_local_1_0)
+                store_where(
+                    below(j_0 * 64 + 16, N, 16), C, (i_0 * 4 + 1, j_0 * 64 + 16), C_local_1_1
+                )
+                store_where(
+                    below(j_0 * 64 + 32, N, 16), C, (i_0 * 4 + 1, j_0 * 64 + 32), C_local_1_2
+                )
+                store_where(
+                    below(j_0 * 64 + 48, N, 16), C, (i_0 * 4 + 1, j_0 * 64 + 48), C_local_1_3
+                )
+            if i_0 * 4 + 2 < M:
+                store_where(below(j_0 * 64, N, 16), C, (i_0 * 4 + 2, j_0 * 64), C_local_2_0)
+                store_where(
+                    below(j_0 * 64 + 16, N, 16), C, (i_0 * 4 + 2, j_0 * 64 + 16), C_local_2_1
+                )
+                store_where(
+                    below(j_0 * 64 + 32, N, 16), C, (i_0 * 4 + 2, j_0 * 64 + 32), C_local_2_2
+                )
+                store_where(
+                    below(j_0 * 64 + 48, N, 16), C, (i_0 * 4 + 2, j_0 * 64 + 48), C_local_2_3
+                )
+            if i_0 * 4 + 3 < M:
+                store_where(below(j_0 * 64, N, 16), C, (i_0 * 4 + 3, j_0 * 64), C_local_3_0)
+                store_where(
+                    below(j_0 * 64 + 16, N, 16), C, (i_0 * 4 + 3, j_0 * 64 + 16), C_local_3_1
+                )
+                store_where(
+                    below(j_0 * 64 + 32, N, 16), C, (i_0 * 4 + 3, j_0 * 64 + 32), C_local_3_2
+                )
+                store_where(
+                    below(j_0 * 64 + 48, N, 16), C, (i_0 * 4 + 3, j_0 * 64 + 48), C_local_3_3
+                )
