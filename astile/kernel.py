@@ -240,9 +240,10 @@ class Kernel(Generic[P, R_co]):
         """
         chosen = self._forms.schedule(self._default_target())
         parameters = self.__signature__.parameters
-        shown = page.sample(self._original, chosen.program, parameters)
-        given = sizes or named
-        counted = self.explain(*sizes, **named) if given else self.explain(**shown.arguments)
+        counted = self.explain(*sizes, **named) if sizes or named else None
+        shapes = None if counted is None else counted.shapes
+        shown = page.sample(self._original, chosen.program, parameters, shapes)
+        counted = counted or self.explain(**shown.arguments)
         content = page.Content(self.__name__, self._original, chosen.steps, counted, shown.runs)
         Path(path).write_text(page.html(content), encoding="utf-8")
 

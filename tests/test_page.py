@@ -130,3 +130,17 @@ def test_long_runs_of_unchanged_lines_are_left_out():
     lines = side_by_side(before, after)
     assert [each.skipped for each in lines] == [16, 0, 0, 0, 0, 0]
     assert [each.is_changed for each in lines][-1]
+
+
+def test_sizes_that_are_small_enough_are_shown(tmp_path):
+    kernel = tile(i=8, j=8, target="python")(kernels.conv_add)
+    for rows in (12, 500):
+        path = tmp_path / "page.html"
+        shapes = {"x": (rows + 2, 14), "w": (3, 3), "bias": (rows, 12), "out": (rows, 12)}
+        kernel.report(path, **shapes)
+        data = re.search(r'id="data" type="application/json">(.*?)</script>', path.read_text())[1]
+        sizes = {
+            each["name"]: (each["rows"], each["columns"]) for each in json.loads(data)[0]["arrays"]
+        }
+        assert sizes["w"] == (3, 3)
+        assert (sizes["out"] == (12, 12)) == (rows == 12)

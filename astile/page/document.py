@@ -6,6 +6,7 @@ import inspect
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, select_autoescape
@@ -60,7 +61,10 @@ class Content:
 
 
 def sample(
-    original: Program, scheduled: Program, parameters: Mapping[str, inspect.Parameter]
+    original: Program,
+    scheduled: Program,
+    parameters: Mapping[str, inspect.Parameter],
+    shapes: Mapping[str, tuple[int, ...]] | None = None,
 ) -> Sample:
     """Arguments so small that runs of both programs can be shown, where there are such.
 
@@ -68,12 +72,20 @@ def sample(
         original: the function as it was written.
         scheduled: the program after the last step.
         parameters: of both.
+        shapes: what the user is interested in; taken where it is small enough.
 
     Raises:
         ArgumentError: for a parameter that is no array and no integer.
     """
-    for extent in _EXTENTS:
-        arguments = sample_arguments(original, parameters, Wanted(extent=extent))
+    given = shapes or {}
+    tried = []
+    if given and all(prod(each) <= _CELLS for each in given.values()):
+        tried.append(Wanted(extent=_EXTENTS[0], shapes=given))
+    for extent in _EXTENTS:  # a filter of 3 x 3 keeps its size, an image becomes a small one
+        small = {name: each for name, each in given.items() if max(each, default=0) < extent // 2}
+        tried += [Wanted(extent=extent, shapes=each) for each in ([small, {}] if small else [{}])]
+    for wanted in tried:
+        arguments = sample_arguments(original, parameters, wanted)
         first = _watched(original, arguments)
         second = None if first is None else _watched(scheduled, arguments)
         if first is not None and second is not None:
