@@ -72,6 +72,7 @@ def capture(function: object) -> Captured:
     definition = _definition(plain, source)
     if isinstance(definition, ast.AsyncFunctionDef):
         raise subset.refuse(subset.REFUSED["AsyncFunctionDef"], definition, source)
+    _check_no_method(plain, definition, source)
     _check_text(plain, definition, source)
     return Captured(
         function=definition,
@@ -81,6 +82,27 @@ def capture(function: object) -> Captured:
         defaults=_defaults(plain, definition),
         code=plain.__code__,
     )
+
+
+def _check_no_method(
+    function: types.FunctionType, definition: ast.FunctionDef, source: SourceFile
+) -> None:
+    """Refuse a function of a class that takes the object: no kernel is bound to one."""
+    around = function.__qualname__.split(".")[:-1]
+    parameters = [*definition.args.posonlyargs, *definition.args.args]
+    if not around or around[-1] == "<locals>" or not parameters:
+        return
+    first = parameters[0]
+    if first.arg in ("self", "cls"):
+        raise SourceError(
+            f"{definition.name} is a method: it takes {first.arg}",
+            code="source.not-a-function",
+            span=source.span(first),
+            hints=[
+                "write a function whose arguments are the arrays and numbers it needs",
+                "to keep it in the class, put @staticmethod above @tile",
+            ],
+        )
 
 
 # --- what is not a plain function ----------------------------------------------------------------

@@ -181,6 +181,10 @@ def _wrong_rank(use: Use, facts: ArrayFacts, target: str) -> _Problem | None:
         return None
     axes, indices = ("axis", "index") if use.rank == 1 else ("axes", "indices")
     hint = f"pass an array of {use.rank} {axes}, or a view of one, such as {use.name}.reshape(...)"
+    more = len(facts.shape) - use.rank
+    if more > 0:
+        rows = f"{use.name}[{', '.join(['i'] * use.rank + [':'] * more)}]"
+        hint += f"; where whole rows are meant, write {rows}"
     expected = f"{use.rank} {axes}: the function uses {use.rank} {indices}"
     return _Problem(_described(facts), expected, hint)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from astile.ir import query
 from astile.ir.program import Program
-from astile.runtime.integers import Integers
+from astile.runtime.size_names import SizeNames
 from astile.source import Span
 
 Role = Literal["array", "number", "integer", "open"]
@@ -55,15 +55,13 @@ def uses(program: Program) -> tuple[Use, ...]:
     """
     function = program.function
     parents = {child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)}
-    integers = Integers(function)
+    sizes = SizeNames(function)
     rebound = query.names_written(function)
     reader = _Reader(program, parents)
-    return tuple(
-        _use(reader, name, integers, name in rebound) for name in query.parameters(function)
-    )
+    return tuple(_use(reader, name, sizes, name in rebound) for name in query.parameters(function))
 
 
-def _use(reader: _Reader, name: str, integers: Integers, rebound: bool) -> Use:
+def _use(reader: _Reader, name: str, sizes: SizeNames, rebound: bool) -> Use:
     program = reader.program
     seen = [
         reader.sight(node)
@@ -81,9 +79,9 @@ def _use(reader: _Reader, name: str, integers: Integers, rebound: bool) -> Use:
         shown = next((each for each in seen if each.kind in ("cell", "view")), seen[0])
         span = program.source.span(shown.node)
         return Use(name, "array", rank, written, written or escapes, span)
-    if name in integers.names:
-        valued = integers.is_valued(name)
-        computed = integers.is_computed_with(name)
+    if name in sizes.names:
+        valued = sizes.is_valued(name)
+        computed = sizes.is_computed_with(name)
         return Use(name, "integer", None, False, False, span, valued, computed)
     if kinds == {"number"}:
         return Use(name, "number", None, False, False, span)

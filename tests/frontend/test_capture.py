@@ -322,6 +322,7 @@ class Holder:
     ("value", "says"),
     [
         (Holder().method, "is a method"),
+        (Holder.method, "method is a method: it takes self"),
         (Holder, "not a plain Python function but a type"),
         (len, "not a plain Python function but a builtin_function_or_method"),
         (np.add, "not a plain Python function but a ufunc"),
@@ -329,7 +330,7 @@ class Holder:
         ("def f(a): ...", "astile.from_source"),
         (3, "not a plain Python function but a int"),
     ],
-    ids=["method", "class", "builtin", "ufunc", "partial", "text", "number"],
+    ids=["method", "function of a class", "class", "builtin", "ufunc", "partial", "text", "number"],
 )
 def test_what_is_no_function(value, says):
     assert says in str(refusal(value))

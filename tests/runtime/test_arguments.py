@@ -313,3 +313,9 @@ def test_arrays_that_meet_themselves(shape, strides, expected):
         offsets = np.add.outer(offsets, stride * np.arange(size)).ravel()
     touched = (offsets[:, None] + np.arange(8)).ravel()
     assert (len(np.unique(touched)) < len(touched)) is expected
+
+
+def test_an_array_with_more_axes_may_be_meant_by_rows():
+    with pytest.raises(ArgumentError) as caught:
+        check(uses_of(CONV), [], arguments(weights=np.zeros((3, 1))), "cpu")
+    assert "where whole rows are meant, write weights[i, :]" in str(caught.value)

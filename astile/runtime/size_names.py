@@ -17,8 +17,8 @@ _INTEGER_CALLS = ("min", "max", "abs", "len")
 _ARITHMETIC = (ast.BinOp, ast.UnaryOp, ast.Tuple, ast.Slice)
 
 
-class Integers:
-    """The integer names of one function.
+class SizeNames:
+    """The names of sizes and indices of one function.
 
     Args:
         function: as the user wrote it.
