@@ -20,6 +20,7 @@ from astile.intrinsics.vector_types import (
     llvm_type,
     pointer,
     suffix,
+    transposed,
 )
 
 
@@ -110,6 +111,31 @@ def _load_along(typing: Any, array: Any, index: Any, axis: Any, lanes: Any) -> A
         return _gathered(context, builder, vector, lane_pointers(context, builder, *ends))
 
     return signature(vector, array, wanted, axis, lanes), generate
+
+
+def _columns(typing: Any, array: Any, index: Any, lanes: Any) -> Any:
+    count = _lanes(lanes)
+    vector = Vector(_element(array), count)
+    wanted = index_type(array, index)
+    if not isinstance(wanted, types.BaseTuple) or array.ndim < 2 or count & (count - 1):
+        raise TypingError(f"{array} has no columns of {count} cells")
+    made = types.UniTuple(vector, count)
+
+    def generate(context: Any, builder: Any, call: Any, values: Any) -> Any:
+        at = pointer(context, builder, array, values[0], wanted, values[1])
+        ends = (array, values[0], at, _last(array) - 1, count)
+        rows = []
+        for place in lane_pointers(context, builder, *ends):
+            if _is_straight(array):
+                rows.append(_read(builder, place, vector))
+                continue
+            cells = (array, values[0], place, _last(array), count)
+            rows.append(
+                _gathered(context, builder, vector, lane_pointers(context, builder, *cells))
+            )
+        return context.make_tuple(builder, made, transposed(builder, rows))
+
+    return signature(made, array, wanted, lanes), generate
 
 
 def _load_where(typing: Any, mask: Any, array: Any, index: Any) -> Any:
@@ -297,6 +323,7 @@ def _fence(typing: Any) -> Any:
 
 load = intrinsic(prefer_literal=True)(_load)
 load_along = intrinsic(prefer_literal=True)(_load_along)
+columns = intrinsic(prefer_literal=True)(_columns)
 load_where = intrinsic(_load_where)
 store = intrinsic(_store)
 store_along = intrinsic(prefer_literal=True)(_store_along)

@@ -99,6 +99,25 @@ def splatted(builder: Any, value: Any, lanes: int) -> Any:
     return shuffled(builder, first, empty, [0] * lanes)
 
 
+def transposed(builder: Any, rows: list[Any]) -> list[Any]:
+    """The columns of a square of vectors: as many of them as each has lanes, a power of 2.
+
+    Each step swaps one bit of the number of a vector with one of the number of a lane.
+    """
+    count = len(rows)
+    step = count // 2
+    while step:
+        low = [count + k - step if k & step else k for k in range(count)]
+        high = [count + k if k & step else k + step for k in range(count)]
+        made = list(rows)
+        for k in range(count):
+            if not k & step:
+                made[k] = shuffled(builder, rows[k], rows[k + step], low)
+                made[k + step] = shuffled(builder, rows[k], rows[k + step], high)
+        rows, step = made, step // 2
+    return rows
+
+
 # --- places of arrays ---------------------------------------------------------------------------
 
 

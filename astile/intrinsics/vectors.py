@@ -15,6 +15,7 @@ that are C-contiguous by their type are read and written with one instruction.
 ``load(a, index, lanes)``                      ``a[index]``, and the cells after it
 ``load_where(mask, a, index)``                 the same where the mask holds, 0 elsewhere
 ``load_along(a, index, axis, lanes)``          cells along another axis
+``columns(a, index, lanes)``                   the columns of a square of cells, one vector each
 ``store(a, index, v)``                         stores the lanes side by side
 ``store_where(mask, a, index, v)``             the lanes where the mask holds
 ``store_along(a, index, axis, v)``             cells along another axis
@@ -70,6 +71,7 @@ from astile.intrinsics.vector_lanes import (
 )
 from astile.intrinsics.vector_math import exponential, hyperbolic_tangent, logarithm
 from astile.intrinsics.vector_memory import (
+    columns,
     fence,
     get,
     get_where,
@@ -88,6 +90,7 @@ __all__ = [
     "Vector",
     "below",
     "bitcast",
+    "columns",
     "convert",
     "count",
     "exponential",

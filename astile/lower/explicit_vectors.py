@@ -21,6 +21,7 @@ from astile.lower import (
     registers,
     repeated,
     row_names,
+    squares,
     unrolled,
     vector_flow,
 )
@@ -78,7 +79,8 @@ def vectorised(program: Program, types: Mapping[str, str], machine: Machine) -> 
     if not pass_.made:
         return program
     pass_.replace(work.function)
-    body = repeated.named(work.function.body, pass_.words)
+    body = squares.turned(work.function.body, pass_.words)
+    body = repeated.named(body, pass_.words)
     work.function.body = row_names.named(body, pass_.words)
     return replace(work, imports=pass_.words.imports)
 

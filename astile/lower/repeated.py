@@ -31,12 +31,22 @@ def named(body: Sequence[ast.stmt], words: Words) -> list[ast.stmt]:
         c_0 = fma(a_s, load(b, 0, 16), c_0)
         c_1 = fma(a_s, load(b, 16, 16), c_1)
     """
+    return _named(body, calls_in(body, words))
+
+
+def calls_in(body: Sequence[ast.stmt], words: Words) -> Calls:
+    """The functions of vectors that some statements call.
+
+    Args:
+        body: all statements of the function.
+        words: its names.
+    """
     calls = {
         name: path.rpartition(".")[2]
         for name, path in words.imports.items()
         if path.startswith("astile.intrinsics.vectors.")
     }
-    return _named(body, _Calls(calls, words, _shared_names(body)))
+    return Calls(calls, words, _shared_names(body))
 
 
 def _shared_names(body: Sequence[ast.stmt]) -> set[str]:
@@ -56,7 +66,7 @@ def _own_names_written(statement: ast.stmt) -> set[str]:
     return query.names_written(statement)
 
 
-class _Calls:
+class Calls:
     """The functions of vectors in a text, and the names of their values.
 
     Args:
@@ -138,7 +148,7 @@ def _array(call: ast.Call, function: str) -> str | None:
     return array.id if isinstance(array, ast.Name) else None
 
 
-def _named(body: Sequence[ast.stmt], calls: _Calls) -> list[ast.stmt]:
+def _named(body: Sequence[ast.stmt], calls: Calls) -> list[ast.stmt]:
     result: list[ast.stmt] = []
     run: list[ast.stmt] = []
     for statement in body:
@@ -155,7 +165,7 @@ def _named(body: Sequence[ast.stmt], calls: _Calls) -> list[ast.stmt]:
     return result + _shared(run, calls)
 
 
-def _shared(run: list[ast.stmt], calls: _Calls) -> list[ast.stmt]:
+def _shared(run: list[ast.stmt], calls: Calls) -> list[ast.stmt]:
     """A run of statements: masks first, then the outermost repeated values, then inner ones."""
     for kinds in ({"below"}, set(_NAMED)):
         while True:
@@ -170,7 +180,7 @@ def _shared(run: list[ast.stmt], calls: _Calls) -> list[ast.stmt]:
 
 
 def _replaced(
-    run: Sequence[ast.stmt], calls: _Calls, repeated: set[tuple[str, int]]
+    run: Sequence[ast.stmt], calls: Calls, repeated: set[tuple[str, int]]
 ) -> list[ast.stmt]:
     names: dict[tuple[str, int], str] = {}
     result: list[ast.stmt] = []
@@ -203,7 +213,7 @@ def _replaced(
 
 
 def _occurrences(
-    run: Sequence[ast.stmt], calls: _Calls, kinds: set[str]
+    run: Sequence[ast.stmt], calls: Calls, kinds: set[str]
 ) -> Iterator[tuple[str, int]]:
     """The values that may get a name: what they are, and since which change; outermost only."""
     era = _Eras(calls)
@@ -223,7 +233,7 @@ def _occurrences(
 class _Eras:
     """When what a value is computed from was changed last."""
 
-    def __init__(self, calls: _Calls) -> None:
+    def __init__(self, calls: Calls) -> None:
         self._calls = calls
         self._changes = 0
         self._changed: dict[str, int] = {}
