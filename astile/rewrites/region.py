@@ -289,7 +289,7 @@ class _Cutter:
         extent = affine.floor_div(last - first, coefficient) + 1
         if extent.value is None or extent.value < 1:
             begin = self._greater(start, low)
-            end = -self._greater(-stop, -high - 1)
+            end = self._lesser(stop, high + 1)
             kind = "range" if header.kind == "unroll" else header.kind
             iterator = range_call(begin.expression(), end.expression(), kind=kind)
             return _Solution(iterator, value_of(affine.variable(header.variable)), ())
@@ -310,6 +310,13 @@ class _Cutter:
         if self.at_most(other, one):
             return one
         return affine.atom(nodes.call("max", [one.expression(), other.expression()]))
+
+    def _lesser(self, one: Affine, other: Affine) -> Affine:
+        if self.at_most(one, other):
+            return one
+        if self.at_most(other, one):
+            return other
+        return affine.atom(nodes.call("min", [one.expression(), other.expression()]))
 
 
 def _names(expressions: Sequence[ast.expr]) -> set[str]:
