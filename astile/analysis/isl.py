@@ -60,7 +60,7 @@ T = TypeVar("T")
 Union = TypeVar("Union", UnionSet, UnionMap)
 
 #: About as many operations as isl does in a second; its calls cannot be interrupted otherwise.
-_OPERATIONS_PER_SECOND = 1_000_000
+_OPERATIONS_PER_SECOND = 3_000_000
 
 
 class BudgetError(Exception):

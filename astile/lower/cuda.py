@@ -7,20 +7,23 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from astile.analysis import affine
 from astile.errors import LoweringError
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
 from astile.lower import (
+    ahead,
     assemble,
     dtypes,
     emit,
     facts,
     host,
+    joined_types,
+    launches,
     numeric,
     restrictions,
     structure,
     unbound,
+    wide,
 )
 from astile.lower import barriers as barrier_finder
 from astile.lower.facts import Facts
@@ -30,8 +33,11 @@ from astile.lower.inside import Inside
 from astile.lower.kernel import KernelBody, Words
 from astile.lower.kinds import Kinds
 from astile.lower.lanes import Lanes
+from astile.lower.launches import Choice
+from astile.lower.layouts import Layout
 from astile.lower.lowered import KernelInfo, Lowered
 from astile.lower.plan import Finder
+from astile.lower.structure import Structure
 
 #: Static shared memory of one block that every GPU has (CUDA programming guide).
 MOST_SHARED = 48 * 1024
@@ -63,7 +69,7 @@ def lower(
         LoweringError: for a program or a limit that the GPU does not have.
     """
     known = types or {}
-    typed = numeric.explicit(program, known, "cuda")
+    typed = numeric.explicit(joined_types.settled(program, known), known, "cuda")
     return _Module(typed, known, barriers, exact=exact).lowered()
 
 
@@ -80,7 +86,7 @@ class _Module:
         self.plan = barriers(program)
         self.frame = assemble.Frame(program)
         word = self.frame.word
-        casts = Casts(word("numpy.uint32"), word("numpy.uint64"), word("numpy.int64"))
+        casts = Casts(*(word(f"numpy.{each}") for each in ("int32", "uint32", "uint64", "int64")))
         self.words = Words(word("numba.cuda"), word("numpy"), casts)
         self.grid = self.frame.fresh("grid")
         self.fresh = functools.cache(self.frame.fresh)  # kernels may use the same names
@@ -100,7 +106,7 @@ class _Module:
         checked = [self.inside.function()] if self.inside.is_used(self.kernels) else []
         body = self.frame.module([*checked, *self.kernels, function], self._helper)
         text = printer.print_module(body)
-        return Lowered(text, self.program.name, "cuda", tuple(self.infos))
+        return Lowered(text, self.program.name, "cuda", tuple(self.infos), tuple(body))
 
     def _helper(self, function: ast.FunctionDef) -> ast.FunctionDef:
         """A helper function for the GPU; inlined, so that no device is asked for its type."""
@@ -177,14 +183,10 @@ class _Module:
         restrictions.check(self.program, [root])
         unbound.check(self.program, root, self.unset)
         kernel = structure.read(self.program, root, self.facts)
-        words = self.words
-        lanes = Lanes(
-            kernel, self.facts, self.kinds, words.casts, words.cuda, words.numpy, self.fresh
-        )
-        body = KernelBody(
-            self.program, kernel, self.facts, self.plan, words, self.dtypes,
-            None if self.exact else lanes,
-        ).build()  # fmt: skip
+        layout = wide.layout_of(self.program, root, self.facts, self.types, self.frame)
+        body = self._body(kernel, layout)
+        if layout is not None and not layout.wide:
+            layout, body = None, self._body(kernel, None)
         shared = dtypes.shared_bytes(self.program, root, self.facts, self.types)
         if shared is not None:
             self._check_shared(root, shared)
@@ -197,8 +199,34 @@ class _Module:
         texts = [printer.print_expression(grid[a]) if a in grid else "1" for a in "xyz"]
         total = None if shared is None else sum(shared.values())
         self.infos.append(KernelInfo(name, (texts[0], texts[1], texts[2]), kernel.block, total))
-        launched = self._launch(root, name, grid, kernel.block, parameters)
+        choice = Choice(name)
+        test = None if layout is None else layout.test()
+        if test is not None:
+            other = self.frame.fresh(f"{name.removesuffix('_kernel')}_scalar_kernel")
+            self._define(other, parameters, self._body(kernel, None))
+            choice = Choice(name, test, other)
+        launched = launches.launch(choice, grid, kernel.block, parameters, self.grid)
         return self._with_checks([root], launched) if checks else launched
+
+    def _body(self, kernel: Structure, layout: Layout | None) -> list[ast.stmt]:
+        """The statements of a kernel.
+
+        Args:
+            kernel: its structure.
+            layout: of its arrays; None for a text without accesses of several cells.
+        """
+        words = replace(self.words, layout=layout)
+
+        def word(name: str) -> str:
+            return self.frame.word(f"astile.intrinsics.async_copies.{name}")
+
+        lanes = Lanes(
+            kernel, self.facts, self.kinds, words.casts, words.cuda, words.numpy, self.fresh
+        )
+        return KernelBody(
+            self.program, kernel, self.facts, self.plan, words, self.dtypes,
+            None if self.exact else lanes, ahead.find(kernel, self.plan, self.kinds.arrays, word),
+        ).build()  # fmt: skip
 
     def _checked(self, body: Sequence[ast.stmt], parameters: list[str]) -> bool:
         """Whether a kernel checks indices; it is then handed the cell that takes note."""
@@ -219,6 +247,7 @@ class _Module:
         largest = max(shared, key=lambda array: shared[array])
         raise LoweringError(
             f"{total} bytes of shared memory in one block; there are {MOST_SHARED}",
+            code="lowering.shared-memory",
             span=self.program.source.span(root),
             notes=[f"{array} takes {size} bytes" for array, size in shared.items()],
             hints=[f"use smaller tiles, or leave {largest} in global memory"],
@@ -233,43 +262,6 @@ class _Module:
         step = query.integer(header.step)
         assert step is not None
         return assemble.trip_count(header.start, header.stop, step).expression()
-
-    def _launch(
-        self,
-        root: ast.For,
-        name: str,
-        grid: Mapping[str, ast.expr],
-        block: tuple[int, int, int],
-        parameters: Sequence[str],
-    ) -> list[ast.stmt]:
-        """``kernel[grid, block](...)``, left out where the grid is empty."""
-        deepest = max((i for i, axis in enumerate("xyz") if axis in grid), default=0)
-        extents = [grid.get(axis, nodes.const(1)) for axis in "xyz"[: deepest + 1]]
-        shape = list(block)
-        while len(shape) > 1 and shape[-1] == 1:
-            shape.pop()
-        threads = [nodes.const(n) for n in shape]
-        grid_name = self.grid
-        if any(affine.of(each).value == 0 for each in extents):
-            return [ast.Pass()]
-        unknown = [e for e in extents if affine.of(e).value is None]
-        whole = extents[0] if len(extents) == 1 else nodes.tuple_of(extents)
-        threads_expression = threads[0] if len(threads) == 1 else nodes.tuple_of(threads)
-        made: list[ast.stmt] = []
-        first: ast.expr = nodes.clone(whole)
-        if isinstance(whole, ast.Name):
-            grid_name = whole.id
-        elif unknown:
-            made.append(nodes.assign(grid_name, whole))
-            first = nodes.name(grid_name)
-        launch = _launched(name, first, threads_expression, parameters)
-        if not unknown:
-            return [launch]
-        smallest: ast.expr = nodes.name(grid_name)
-        if len(extents) > 1:
-            smallest = nodes.call("min", [smallest])
-        positive = nodes.compare(smallest, ast.Gt, nodes.const(0))
-        return [*made, nodes.if_then(positive, [launch])]
 
     # --- one thread -----------------------------------------------------------------------------
 
@@ -300,7 +292,7 @@ class _Module:
         checks = self._checked(text, parameters)
         self._define(name, parameters, text)
         self.infos.append(KernelInfo(name, ("1", "1", "1"), (1, 1, 1), 0))
-        launched = [_launched(name, nodes.const(1), nodes.const(1), parameters)]
+        launched = [Choice(name).launched(nodes.const(1), nodes.const(1), parameters)]
         if checks:
             launched = self._with_checks(body, launched)
         return [*before, *launched, *after]
@@ -311,12 +303,6 @@ class _Module:
         if kind is not None:
             return nodes.attribute(self.words.numpy, _CELLS.get(kind, kind))
         return dtypes.of_scalar(self.program, body, name, self.words.numpy, is_given)
-
-
-def _launched(name: str, grid: ast.expr, block: ast.expr, parameters: Sequence[str]) -> ast.stmt:
-    """``name[grid, block](parameters)``."""
-    configured = nodes.subscript(name, [grid, block])
-    return ast.Expr(nodes.call(configured, [nodes.name(p) for p in parameters]))
 
 
 def _count(every: Sequence[Part]) -> int:

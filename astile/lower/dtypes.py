@@ -129,6 +129,22 @@ def of_arrays(program: Program, types: Mapping[str, str], numpy: str) -> dict[st
     return found
 
 
+def element_sizes(program: Program, types: Mapping[str, str]) -> dict[str, int]:
+    """Array -> bytes of an element, where that is known and the element is one number.
+
+    Args:
+        program: the program.
+        types: array parameter -> name of its dtype.
+    """
+    known = dict(types)
+    for statement in query.statements(program.function):
+        made = query.allocation(statement)
+        if made is not None:
+            known[made.array] = name_of(program, made.dtype, types) or ""
+    numbers = {k: v for k, v in SIZES.items() if not k.startswith(("bool", "complex"))}
+    return {array: numbers[kind] for array, kind in known.items() if kind in numbers}
+
+
 def spell_python_types(function: ast.FunctionDef, numpy: str) -> None:
     """``np.zeros(n, int)`` becomes ``np.zeros(n, np.int64)``: numba knows few of Python's types.
 
@@ -240,6 +256,7 @@ def of_scalar(
     if not found or calls_helper:
         raise LoweringError(
             f"the type of {name}, which the GPU computes and hands back, cannot be told",
+            code="lowering.types",
             span=program.source.span(body[0]),
             hints=[f"store {name} in an array of one cell"],
         )

@@ -7,11 +7,35 @@ from collections.abc import Sequence
 
 from astile.ir import nodes, query
 from astile.ir.program import Program
-from astile.lower import private
+from astile.lower import private, wide
 from astile.lower.facts import Facts
 from astile.lower.indices import IndexWriter
+from astile.lower.layouts import Layout
 from astile.lower.private import LocalArray
 from astile.lower.structure import Structure, axis_of
+
+
+def written(statement: ast.stmt, writer: IndexWriter) -> list[ast.stmt]:
+    """A statement without bound loops as a kernel has it: `rewritten`, or without its loop.
+
+    Args:
+        statement: it is not changed.
+        writer: rewrites expressions where the statement stands.
+    """
+    if not isinstance(statement, ast.For):
+        return [rewritten(statement, writer)]
+    form, turns = wide.lanes_of(statement, writer), wide.written_out(statement)
+    if form is not None and form.test is not None:
+        return [nodes.if_then(form.test, form.statements, [rewritten(statement, writer)])]
+    if form is not None:
+        made = form.statements
+    elif turns is not None:
+        made = [part for turn in turns for each in turn for part in written(each, writer)]
+    else:
+        return [rewritten(statement, writer)]
+    for comment in nodes.comments(statement):
+        nodes.add_comment(made[0], comment)
+    return made
 
 
 def rewritten(statement: ast.stmt, writer: IndexWriter) -> ast.stmt:
@@ -28,7 +52,7 @@ def rewritten(statement: ast.stmt, writer: IndexWriter) -> ast.stmt:
 
 
 def _body(body: Sequence[ast.stmt], writer: IndexWriter) -> list[ast.stmt]:
-    return [rewritten(each, writer) for each in body]
+    return [made for each in body for made in written(each, writer)]
 
 
 def _shallow(statement: ast.stmt, writer: IndexWriter) -> ast.stmt:
@@ -99,7 +123,7 @@ def same_threads(first: ast.For, second: ast.For) -> bool:
     )
 
 
-def unsigned_names(root: ast.For, facts: Facts) -> frozenset[str]:
+def unsigned_names(root: ast.For, facts: Facts, layout: Layout | None = None) -> frozenset[str]:
     """Loop variables that can be unsigned wherever they are written in a kernel."""
     able: set[str] = set()
     unable = names_assigned(root)
@@ -117,7 +141,7 @@ def unsigned_names(root: ast.For, facts: Facts) -> frozenset[str]:
             for each in body:
                 walk(each, here)
 
-    walk(root, IndexWriter(facts))
+    walk(root, IndexWriter(facts, layout=layout))
     return frozenset(able - unable)
 
 

@@ -17,8 +17,10 @@ from astile.analysis import affine, intervals
 from astile.analysis.affine import Affine
 from astile.analysis.intervals import Range
 from astile.ir import nodes, printer, query
-from astile.lower import bounds
+from astile.lower import bounds, counters
+from astile.lower.checks import Checks
 from astile.lower.facts import Facts, is_size
+from astile.lower.layouts import Layout
 
 #: Name, axis by axis, of what an access of an array becomes.
 Reshape = Callable[[Sequence[ast.expr]], list[ast.expr]]
@@ -29,26 +31,10 @@ _UNSIGNED_LIMIT = 2**32
 class Casts:
     """The names of the integer types in the text."""
 
+    int32: str = "int32"
     uint32: str = "uint32"
     uint64: str = "uint64"
     int64: str = "int64"
-
-
-@dataclass(frozen=True)
-class Checks:
-    """How the text checks indices that no condition on sizes shows to stay inside.
-
-    Args:
-        arrays: those with such an access.
-        word: the device function that checks one index.
-        failed: the array of one cell that says that an index was outside.
-        negative: array, axis and text of indices that may count from the end.
-    """
-
-    arrays: frozenset[str]
-    word: str
-    failed: str
-    negative: frozenset[tuple[str, int, str]]
 
 
 @dataclass(frozen=True)
@@ -63,6 +49,7 @@ class IndexWriter:
         ranges: the loop variables in scope, outermost first.
         guards: forms that are proved ``>= 0`` here.
         checks: how indices are checked that may leave their array; None where nothing may.
+        layout: of the arrays, for accesses of several cells at once; None where there are none.
     """
 
     facts: Facts
@@ -72,6 +59,7 @@ class IndexWriter:
     ranges: tuple[Range, ...] = ()
     guards: tuple[Affine, ...] = ()
     checks: Checks | None = None
+    layout: Layout | None = None
 
     # --- places ---------------------------------------------------------------------------------
 
@@ -237,7 +225,19 @@ class IndexWriter:
         step = query.integer(header.step)
         if step is None or step <= 0:
             return False
+        if self._counts_in_32_bits(loop):
+            return False
         return all(self.as_unsigned(e) is not None for e in (header.start, header.stop))
+
+    def _counts_in_32_bits(self, loop: ast.For) -> bool:
+        """Whether a loop counts in int32, which takes fewer instructions than 64 bits."""
+        if self.layout is None:
+            return False
+        bound = counters.stop_of(loop, self.facts)
+        if bound is None or not bound.arrays <= self.layout.sizes.keys():
+            return False
+        self.layout.short.update(bound.arrays)
+        return True
 
     def range_call(self, loop: ast.For) -> ast.expr:
         """The iterator of a sequential loop."""
@@ -245,6 +245,10 @@ class IndexWriter:
         if header is None:
             return self.value(loop.iter)
         assert isinstance(loop.iter, ast.Call)
+        if self._counts_in_32_bits(loop):
+            return nodes.call(
+                "range", [nodes.call(self.casts.int32, [self.as_signed(header.stop)])]
+            )
         if header.variable in self.unsigned:
             convert: Callable[[ast.expr], ast.expr | None] = self.as_unsigned
         else:
@@ -312,7 +316,7 @@ class IndexWriter:
 
     def _on_axis(self, array: str, axis: int, index: ast.expr) -> ast.expr:
         """An index along an axis; one that is always negative counts from the end, in the text."""
-        if not isinstance(index, ast.Slice) and self._may_leave(array, index):
+        if not isinstance(index, ast.Slice) and self._may_leave(array, axis, index):
             return self._checked(array, axis, index)
         if isinstance(index, ast.Slice):
             return self.index(index)
@@ -334,10 +338,11 @@ class IndexWriter:
         within = nodes.compare(self.as_signed(index), ast.GtE, nodes.const(0))
         return ast.IfExp(within, self.as_signed(index), counted)
 
-    def _may_leave(self, array: str, index: ast.expr) -> bool:
-        if self.checks is None or array not in self.checks.arrays:
+    def _may_leave(self, array: str, axis: int, index: ast.expr) -> bool:
+        if self.checks is None or array not in self.checks.arrays or _is_many(index):
             return False
-        return not _is_many(index)
+        is_known = self.facts.is_integer(index)
+        return not (is_known and self.checks.stays(array, axis, index, self))
 
     def _checked(self, array: str, axis: int, index: ast.expr) -> ast.expr:
         """An index that is checked when the kernel runs; a negative one counts from the end."""

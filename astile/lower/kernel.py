@@ -10,22 +10,27 @@ from astile.analysis import affine, hardware
 from astile.errors import LoweringError
 from astile.ir import nodes, query
 from astile.ir.program import Program
-from astile.lower import emit, flow, private, structure
+from astile.lower import emit, flow, structure
+from astile.lower.ahead import Ahead
+from astile.lower.checks import Checks
+from astile.lower.declarations import Declarations
 from astile.lower.facts import Facts
-from astile.lower.indices import Casts, Checks, IndexWriter
+from astile.lower.indices import Casts, IndexWriter
 from astile.lower.lanes import Lanes
+from astile.lower.layouts import Layout
 from astile.lower.plan import BarrierPlan
 from astile.lower.structure import Structure
 
 
 @dataclass(frozen=True)
 class Words:
-    """Names that a kernel's text uses for what it imports."""
+    """Names that a kernel's text uses for what it imports, and what it knows of the arrays."""
 
     cuda: str
     numpy: str
     casts: Casts
     checks: Checks | None = None
+    layout: Layout | None = None
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,7 @@ class KernelBody:
         words: names of the text.
         dtypes: array -> the text of its dtype, for allocations like another array's.
         lanes: writes reductions that warps share; None where sums must keep their order.
+        ahead: the copies that run beside the computation.
     """
 
     def __init__(
@@ -65,11 +71,12 @@ class KernelBody:
         words: Words,
         dtypes: Mapping[str, ast.expr],
         lanes: Lanes | None = None,
+        ahead: Ahead | None = None,
     ) -> None:
         self.program, self.kernel, self.facts, self.lanes = program, kernel, facts, lanes
-        self.plan, self.words, self.dtypes = plan, words, dtypes
-        self.top: list[ast.stmt] = []
+        self.plan, self.words, self.ahead = plan, words, ahead or Ahead()
         self.private = emit.private_arrays(program, kernel, facts)
+        self.declared = Declarations(program, facts, self.private, words.cuda, dtypes)
         self.local = {
             made.array
             for s in query.statements(kernel.root)
@@ -77,22 +84,24 @@ class KernelBody:
         }
         self.hoisted: set[str] = set()
         self.thread_reads: list[ast.stmt] = []
-        self.allocated: dict[str, ast.stmt] = {}
 
     def build(self) -> list[ast.stmt]:
         """The statements of the kernel."""
         reshaped = {n: a.reshape for n, a in self.private.items() if a.reshape is not None}
         writer = IndexWriter(
             self.facts,
-            emit.unsigned_names(self.kernel.root, self.facts),
+            emit.unsigned_names(self.kernel.root, self.facts, self.words.layout),
             self.words.casts,
             reshaped,
             checks=self.words.checks,
+            layout=self.words.layout,
         )
         self.thread_reads = self._thread_reads(writer)
         body = [] if self.kernel.blocks else self.thread_reads
         body += self._statement(self.kernel.root, Place(writer))
-        return [*self.top, *(self.lanes.reads() if self.lanes is not None else ()), *body]
+        is_wide = self.words.layout is not None and bool(self.words.layout.wide)
+        top = self.declared.statements(is_aligned=is_wide)
+        return [*top, *(self.lanes.reads() if self.lanes is not None else ()), *body]
 
     # --- uniform places -------------------------------------------------------------------------
 
@@ -100,8 +109,9 @@ class KernelBody:
         return [made for each in body for made in self._with_barrier(each, place)]
 
     def _with_barrier(self, statement: ast.stmt, place: Place) -> Iterator[ast.stmt]:
-        yield from self._barrier(self.plan.before.get(statement), statement, place)
-        yield from self._statement(statement, place)
+        comment = self.ahead.barrier(statement, self.plan.before.get(statement))
+        yield from self._barrier(comment, statement, place)
+        yield from self.ahead.written(statement, self._statement(statement, place))
 
     def _barrier(
         self, comment: str | None, statement: ast.stmt, place: Place
@@ -110,6 +120,7 @@ class KernelBody:
             return
         if place.phase:
             self._no_barrier(statement, comment)
+        yield from self.ahead.waits(statement)
         sync = ast.Expr(nodes.call(f"{self.words.cuda}.syncthreads"))
         nodes.add_comment(sync, comment)
         yield sync
@@ -117,6 +128,7 @@ class KernelBody:
     def _no_barrier(self, statement: ast.stmt, comment: str) -> None:
         raise LoweringError(
             "a barrier is needed where not all threads of the block come by",
+            code="lowering.barrier",
             span=self.program.source.span(statement),
             notes=[f"it separates: {comment}", "the statement stands inside a loop over threads"],
             hints=["reorder so that the loops over threads are innermost, or distribute them"],
@@ -124,7 +136,7 @@ class KernelBody:
 
     def _statement(self, statement: ast.stmt, place: Place) -> Iterator[ast.stmt]:
         if query.is_allocation(statement):
-            yield from self._allocation(statement, place)
+            self.declared.add(statement, in_phase=place.phase)
         elif isinstance(statement, ast.For) and structure.level(statement) == "block":
             yield from self._block_loop(statement, place)
         elif isinstance(statement, ast.For) and structure.level(statement) == "thread":
@@ -200,22 +212,23 @@ class KernelBody:
         if by_lanes is not None:
             yield from by_lanes
             return
-        made = emit.rewritten(statement, place.writer)
+        made = emit.written(statement, place.writer)
         self._declare_inside(statement, made, place)
         missing = self._missing(place)
         if not missing or not self._stores(statement):
             if missing and not hardware.writes_names_only(statement):
                 self._check_replicated(statement)
-            yield made
+            yield from made
             return
         if self._leaves_names(statement):
             raise LoweringError(
                 "this statement writes cells of an array and names that other threads read",
+                code="lowering.every-thread",
                 span=self.program.source.span(statement),
                 hints=["write the names and the cells in statements of their own"],
             )
         yield from emit.guarded(
-            nodes.conjunction([self._first(axis) for axis in missing]), [made], []
+            nodes.conjunction([self._first(axis) for axis in missing]), made, []
         )
 
     def _by_lanes(self, statement: ast.stmt, place: Place) -> list[ast.stmt] | None:
@@ -231,12 +244,13 @@ class KernelBody:
         waits = statement in self.plan.before
         return self.lanes.by_first_warp(found, place.writer) if waits else None
 
-    def _declare_inside(self, statement: ast.stmt, made: ast.stmt, place: Place) -> None:
+    def _declare_inside(self, statement: ast.stmt, made: list[ast.stmt], place: Place) -> None:
         """Declare what is allocated inside a statement at the top, and no more in its text."""
         for each in query.statements(statement):
             if query.is_allocation(each):
-                list(self._allocation(each, place))
-        for each in query.statements(made):
+                self.declared.add(each, in_phase=place.phase)
+        made[:] = [each for each in made if not query.is_allocation(each)]
+        for each in (e for statement in made for e in query.statements(statement)):
             for body in query.bodies(each):
                 body[:] = [e for e in body if not query.is_allocation(e)] or [ast.Pass()]
 
@@ -268,6 +282,7 @@ class KernelBody:
                 raise LoweringError(
                     "every thread would run this statement for itself, and it reads cells that "
                     "the kernel writes",
+                    code="lowering.every-thread",
                     span=self.program.source.span(statement),
                     hints=["store its result in a cell of an array, so that one thread runs it"],
                 )
@@ -347,48 +362,3 @@ class KernelBody:
                 self.hoisted.add(name)
                 made.append(self._index_read(first, "threadIdx", writer))
         return made
-
-    # --- memory ---------------------------------------------------------------------------------
-
-    def _allocation(self, statement: ast.stmt, place: Place) -> Iterator[ast.stmt]:
-        """Shared and local arrays are declared at the top of the kernel."""
-        made = query.allocation(statement)
-        assert made is not None
-        if made.scope == "global" or made.word != "empty":
-            raise LoweringError(
-                f"{made.array} is allocated in global memory inside a kernel",
-                span=self.program.source.span(statement),
-                hints=[
-                    f"s.set_scope({made.array!r}, 'shared') or 'local', or allocate it outside "
-                    "of the bound loops"
-                ],
-            )
-        if made.scope == "shared" and place.phase:
-            raise LoweringError(
-                f"{made.array} is shared, but allocated inside a loop over threads",
-                span=self.program.source.span(statement),
-                hints=["allocate it outside of the thread loops, or make it local"],
-            )
-        if made.scope == "local":
-            shape = self.private[made.array].shape
-        else:
-            shape = private.literal_shape(self.program, statement, self.facts)
-        dtype = self.dtypes[made.array]
-        value = nodes.call(
-            nodes.attribute(self.words.cuda, made.scope, "array"),
-            [nodes.tuple_of([nodes.const(n) for n in shape]), nodes.clone(dtype)],
-        )
-        declared = nodes.assign(made.array, value)
-        known = self.allocated.get(made.array)
-        if known is not None and not nodes.same(known, declared):
-            raise LoweringError(
-                f"{made.array} is allocated twice in one kernel, with another shape or dtype",
-                span=self.program.source.span(statement),
-                hints=["give the arrays names of their own"],
-            )
-        if known is None:
-            self.allocated[made.array] = declared
-            for comment in nodes.comments(statement):
-                nodes.add_comment(declared, comment)
-            self.top.insert(len(self.allocated) - 1, declared)
-        yield from ()

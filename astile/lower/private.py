@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from astile.analysis import affine, intervals
 from astile.analysis.affine import Affine
@@ -48,7 +48,7 @@ def read(program: Program, structure: Structure, statement: ast.stmt, facts: Fac
     An array allocated inside the thread loops is the thread's own. One allocated outside of
     them belongs to the whole block in the program's order; each thread can keep its part only
     if no other thread uses it, which is so when every access is indexed by all thread
-    variables: ``acc[i_1, j_1]``, ``acc[i_1 * 4 + r]``, or ``acc[i_1 + 16 * r]``.
+    variables: ``acc[i_1, j_1]``, ``acc[i_1 * 4 + r]``, ``acc[i_1 + 16 * r]``, or both of these.
 
     Raises:
         LoweringError: when the shape is no literal, or threads would have to share cells.
@@ -92,6 +92,7 @@ def literal_shape(program: Program, statement: ast.stmt, facts: Facts) -> tuple[
         raise LoweringError(
             f"the shape of {made.array} must be literal: {made.scope} memory is laid out when "
             "the kernel is compiled",
+            code="lowering.not-literal",
             span=program.source.span(statement),
             hints=[f"tile by literal factors, or s.set_scope({made.array!r}, 'global')"],
         )
@@ -101,6 +102,7 @@ def literal_shape(program: Program, statement: ast.stmt, facts: Facts) -> tuple[
 def _refuse(program: Program, statement: ast.stmt, array: str) -> None:
     raise LoweringError(
         f"{array} is local, but threads of one block would share its cells",
+        code="lowering.allocation",
         span=program.source.span(statement),
         notes=["each thread has local memory of its own"],
         hints=[
@@ -150,11 +152,36 @@ def _accesses(root: ast.For, home: ast.stmt, array: str, facts: Facts) -> list[_
 
 @dataclass(frozen=True)
 class _Part:
-    """A dimension split among threads: blocked ``index = width * t + rest``, or strided."""
+    """A dimension split among threads: ``index = (turn * threads + thread) * width + rest``.
+
+    Args:
+        axis: of the threads.
+        width: neighbouring cells of one thread.
+        threads: along the axis.
+        has_turns: whether a thread has cells further on, too.
+    """
 
     axis: str
     width: int
-    is_blocked: bool
+    threads: int
+    has_turns: bool
+
+    def own(self, form: Affine) -> tuple[Affine, Affine]:
+        """An index, less the term of the thread, as the turn times the width, and the rest."""
+        whole = self.width * self.threads
+        turns = affine.constant(form.constant // whole * self.width)
+        rest = affine.constant(form.constant % whole)
+        for key, (coefficient, atom) in form.terms.items():
+            if coefficient % whole:
+                rest = rest + Affine({key: (coefficient, atom)})
+            else:
+                turns = turns + Affine({key: (coefficient // self.threads, atom)})
+        return turns, rest
+
+    def cells(self, size: int) -> int:
+        """How many of the cells of a dimension each thread keeps."""
+        whole = self.width * self.threads
+        return -(-size // whole) * self.width if self.has_turns else self.width
 
 
 def _part_of(
@@ -164,11 +191,11 @@ def _part_of(
     for dimension in range(len(accesses[0].forms)):
         if dimension in taken:
             continue
-        variable = _variable(accesses[0], axis)
-        width = accesses[0].forms[dimension].coefficient(variable)
-        for candidate in (_Part(axis, width, True), _Part(axis, extent, False)):
-            if width > 0 and all(_fits(each, dimension, candidate) for each in accesses):
-                return dimension, candidate
+        width = accesses[0].forms[dimension].coefficient(_variable(accesses[0], axis))
+        candidate = _Part(axis, width, extent, False)
+        if width > 0 and all(_fits(each, dimension, candidate) for each in accesses):
+            turns = [candidate.own(_rest(each, dimension, axis))[0] for each in accesses]
+            return dimension, replace(candidate, has_turns=any(t.value != 0 for t in turns))
     return None
 
 
@@ -176,6 +203,10 @@ def _variable(access: _Access, axis: str) -> str:
     header = query.header(access.threads[axis])
     assert header is not None
     return header.variable
+
+
+def _rest(access: _Access, dimension: int, axis: str) -> Affine:
+    return access.forms[dimension].without(_variable(access, axis))
 
 
 def _fits(access: _Access, dimension: int, part: _Part) -> bool:
@@ -186,19 +217,15 @@ def _fits(access: _Access, dimension: int, part: _Part) -> bool:
     assert header is not None
     if not query.is_constant(header.start, 0) or not query.is_constant(header.step, 1):
         return False
-    form = access.forms[dimension]
-    rest = form.without(header.variable)
-    others = {_variable(access, axis) for axis in access.threads}
-    if rest.names() & others:
+    rest = _rest(access, dimension, part.axis)
+    if rest.names() & {_variable(access, axis) for axis in access.threads}:
         return False
-    if part.is_blocked:
-        return (
-            form.coefficient(header.variable) == part.width
-            and intervals.is_nonnegative(rest, access.ranges)
-            and intervals.is_nonnegative(affine.constant(part.width - 1) - rest, access.ranges)
-        )
-    strides = [*rest.coefficients.values(), rest.constant]
-    return form.coefficient(header.variable) == 1 and all(s % part.width == 0 for s in strides)
+    _, inner = part.own(rest)
+    return (
+        access.forms[dimension].coefficient(header.variable) == part.width
+        and intervals.is_nonnegative(inner, access.ranges)
+        and intervals.is_nonnegative(affine.constant(part.width - 1) - inner, access.ranges)
+    )
 
 
 def _reshape(
@@ -207,15 +234,8 @@ def _reshape(
     accesses: Sequence[_Access],
     facts: Facts,
 ) -> tuple[Reshape, tuple[int, ...]]:
-    kept: list[int] = []
-    for dimension, size in enumerate(shape):
-        part = parts.get(dimension)
-        if part is None:
-            kept.append(size)
-        elif part.is_blocked and part.width > 1:
-            kept.append(part.width)
-        elif not part.is_blocked and -(-size // part.width) > 1:
-            kept.append(-(-size // part.width))
+    cells = {k: part.cells(shape[k]) for k, part in parts.items()}
+    kept = [n for k, size in enumerate(shape) if (n := cells.get(k, size)) > 1 or k not in cells]
     variables = {_variable(access, axis) for access in accesses for axis in access.threads}
 
     def reshape(indices: Sequence[ast.expr]) -> list[ast.expr]:
@@ -224,14 +244,12 @@ def _reshape(
             part = parts.get(dimension)
             if part is None:
                 made.append(nodes.clone(index))
-                continue
-            rest = facts.form(index)
-            for variable in variables:
-                rest = rest.without(variable)
-            if part.is_blocked and part.width > 1:
-                made.append(rest.expression())
-            elif not part.is_blocked and -(-shape[dimension] // part.width) > 1:
-                made.append(affine.floor_div(rest, part.width).expression())
+            elif cells[dimension] > 1:
+                rest = facts.form(index)
+                for variable in variables:
+                    rest = rest.without(variable)
+                turns, inner = part.own(rest)
+                made.append((turns + inner).expression())
         return made or [nodes.const(0)]
 
     return reshape, tuple(kept) or (1,)

@@ -200,7 +200,7 @@ RECIPES = (
         lambda s: recipes.tiled_matmul(s, tile=(8, 8), depth=4, cells=(4, 4)),
         matrices,
         MATRICES,
-        2,
+        8,
     ),
     Recipe(
         "matmul_pipelined",
@@ -209,7 +209,7 @@ RECIPES = (
         lambda s: recipes.tiled_matmul(s, tile=(4, 6), depth=3, cells=(2, 3), stages=2),
         matrices,
         MATRICES,
-        2,
+        6,
     ),
     Recipe(
         "matmul_packed",

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from astile.diagnostics import Related
 from astile.runtime.emulator.clock import Clock, Interval, Strand
+from astile.runtime.emulator.copies import Copies
 from astile.runtime.emulator.errors import BarrierError, Index3, UninitialisedError
 from astile.runtime.emulator.execution import BlockMemory, Execution, Thread
 from astile.runtime.emulator.scalars import MASK32, undefined
@@ -64,6 +65,7 @@ def run_block(
     indices = [(x, y, z) for z, y, x in product(range(bz), range(by), range(bx))]
     threads = [Thread(index, block, number, memory) for number, index in enumerate(indices)]
     clock = execution.clock
+    clock.copies = Copies()
     if not kernel.collective:
         clock.interval = Interval(block)
         execution.intervals += 1

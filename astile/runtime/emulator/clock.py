@@ -6,8 +6,9 @@ one block does between two barriers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from astile.runtime.emulator.copies import Copies
 from astile.runtime.emulator.errors import Access, Index3, Kind, Places, UninitialisedError
 from astile.runtime.emulator.warps import Warps
 
@@ -69,6 +70,7 @@ class Clock:
         missed: the first read of a cell without a value in this interval; its thread has
             stopped, and the others run on in case that one of them writes the cell.
         warps: counts what accesses cost; None where nobody asks.
+        copies: those that run beside the computation of the running block.
     """
 
     strand: Strand
@@ -78,6 +80,7 @@ class Clock:
     warp_ordered: bool = False
     missed: UninitialisedError | None = None
     warps: Warps | None = None
+    copies: Copies = field(default_factory=Copies)
 
     @property
     def needs_memory(self) -> bool:

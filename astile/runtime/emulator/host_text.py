@@ -10,8 +10,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from astile.ir import nodes
+from astile.runtime.emulator.copy_words import COPY_WORDS
 from astile.runtime.emulator.errors import EmulationError
 from astile.runtime.emulator.host import Cuda
+from astile.runtime.emulator.wide import INTRINSICS
 from astile.source import SourceFile
 
 SCALARS: Mapping[str, type[np.generic]] = {
@@ -38,7 +40,12 @@ class HostRewrite(ast.NodeTransformer):
         self._types: set[str] = set()
         self._numpy: set[str] = set()
         numba = SimpleNamespace(cuda=cuda, void=lambda *arguments: None, **SCALARS)
-        self._modules = {"numba": numba, "numba.cuda": cuda}
+        self._modules = {
+            "numba": numba,
+            "numba.cuda": cuda,
+            "astile.intrinsics.async_copies": SimpleNamespace(**COPY_WORDS),
+            "astile.intrinsics.cuda": SimpleNamespace(**INTRINSICS),
+        }
 
     def _bind(self, value: Any) -> ast.Name:
         name = f"_astile_host_{len(self.bound)}"
@@ -65,7 +72,8 @@ class HostRewrite(ast.NodeTransformer):
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:
         """``from numba import cuda`` and its like become assignments."""
-        if (node.module or "").split(".")[0] != "numba" or node.level:
+        home = node.module or ""
+        if node.level or not (home.split(".")[0] == "numba" or home.startswith("astile.")):
             return node
         module = self._module(node.module or "", node)
         result: list[ast.stmt] = []

@@ -39,6 +39,7 @@ from astile.runtime.emulator.kinds import (
     unary,
     unify,
 )
+from astile.runtime.emulator.wide import WideAccess
 from astile.runtime.emulator.words import AXES, DeviceFunction, DeviceWord
 
 MISSING = object()
@@ -244,6 +245,11 @@ class Inference:
             return cast_type(np.dtype(function), arguments[0] if arguments else None)
         if isinstance(function, DeviceFunction):
             return self.returned(function, tuple(arguments))
+        if isinstance(function, WideAccess):
+            array = arguments[0]
+            if function.stores or not isinstance(array, ArrayOf):
+                return None
+            return TupleOf((of_dtype(array.dtype),) * function.count)
         if any(function is each for each in (int, len, abs, min, max, float)):
             return of_builtin(function, arguments)
         if getattr(math, getattr(function, "__name__", "?"), None) is function:

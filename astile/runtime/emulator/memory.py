@@ -134,6 +134,7 @@ class Memory:
         self.writable = writable
         self.cells: list[Cell | None] = [None] * size
         self.roots: list[Root] = []
+        self.flying: dict[int, tuple[Cell, Mark]] = {}
         self.address = 0 if flat is None else int(flat.__array_interface__["data"][0])
         self.cast = caster(dtype)
         self.exact = exact_type(dtype)
@@ -180,6 +181,7 @@ class Memory:
         """
         cell = self.cells[position]
         if cell is None:
+            self._check_arrived(position, "write", place)
             if position in self._missed:
                 self._race(position, "write", place, *self._missed[position])
             cell = self.cells[position] = Cell(None)
@@ -251,11 +253,49 @@ class Memory:
             UninitialisedError: it holds no value. The thread stops; should another one write
                 the cell before the next barrier, it turns out to be a race.
         """
+        self._check_arrived(position, kind, place)
         if self._fetch is None or (self.written is not None and not self.written[position]):
             self._missed[position] = (self.clock.strand, place), kind
             self.unwritten(position, kind, place)
         cell = self.cells[position] = Cell(self._fetch(position))
         return cell
+
+    # --- copies that run beside the computation ---------------------------------------------------
+
+    def begin_copy(self, position: int, value: Any, place: int) -> None:
+        """Write a cell whose value arrives later: until `end_copy` nobody may touch it.
+
+        Raises:
+            RaceError: another thread touched it, and nothing lies between.
+        """
+        self.write(position, value, place)
+        cell = self.cells[position]
+        assert cell is not None
+        self.cells[position] = None
+        self.flying[position] = cell, (self.clock.strand, place)
+
+    def end_copy(self, position: int) -> None:
+        """The value of a copy has arrived, for the running strand."""
+        cell, (_, place) = self.flying.pop(position)
+        self.cells[position] = cell
+        if cell.interval is not self.clock.interval:
+            self.enter(cell, position, "write", place)
+        cell.writer, cell.writer_place = self.clock.strand, place
+
+    def _check_arrived(self, position: int, kind: Kind, place: int) -> None:
+        if position not in self.flying:
+            return
+        strand, where = self.flying[position][1]
+        name, index = self.named(position)
+        raise RaceError(
+            f"race on {self.scope} {name}{list(index)}: {kind} while a copy to it is under way",
+            array=name,
+            cell=index,
+            access=self.clock.access(kind, place),
+            earlier=self.clock.access_by(strand, "write", where),
+            notes=["the thread that started the copy must wait for it first"],
+            operation=self.clock.operation,
+        )
 
     def unwritten(self, position: int, kind: Kind, place: int) -> NoReturn:
         """Report a use of a cell that holds no value.

@@ -15,9 +15,11 @@ import numpy as np
 
 from astile.ir import nodes
 from astile.runtime.emulator.arithmetic import THREAD, Arithmetic
+from astile.runtime.emulator.copy_words import CopyWord
 from astile.runtime.emulator.errors import Places
 from astile.runtime.emulator.inference import MISSING, Inference
 from astile.runtime.emulator.kinds import Integer, Real, Type, binary
+from astile.runtime.emulator.wide import WideAccess
 from astile.runtime.emulator.words import (
     ATOMICS,
     BLOCK_WORDS,
@@ -166,6 +168,13 @@ class Rewrite(Arithmetic, ast.NodeTransformer):
             return self._word(function.name, node)
         if isinstance(function, DeviceFunction):
             return self._device_call(function, node)
+        if isinstance(function, WideAccess):
+            place = nodes.const(self.places.number(node))
+            return nodes.call(self.bind(function.on), [*self._visited(node.args), place])
+        if isinstance(function, CopyWord):
+            place = nodes.const(self.places.number(node))
+            arguments = [nodes.name(THREAD), *self._visited(node.args), place]
+            return nodes.call(self.bind(function.on), arguments)
         if isinstance(function, type) and issubclass(function, np.generic):
             return self.cast(np.dtype(function), node)
         if function is float:

@@ -44,7 +44,10 @@ def cooperate(
             return spread(s, copy, threads)
     whole = copy[0] if len(copy) == 1 else s.fuse(*copy)[0]
     names = [s.program.fresh_name(f"{prefix}_{each}") for each in ("turn", "y", "x")]
-    bound = s.split(whole, [None, rows, columns], names=names)[1:]
+    if cells == rows * columns:
+        bound = s.split(whole, [rows, columns], names=names[1:])
+    else:
+        bound = s.split(whole, [None, rows, columns], names=names)[1:]
     for loop, axis in zip(bound, THREADS, strict=True):
         s.bind(loop, axis)
     return bound
@@ -106,6 +109,12 @@ def directly_inside(s: Schedule, loops: Sequence[Loop]) -> list[Loop]:
     """The counted loops in the bodies of some loops, in program order."""
     bodies = [select.loop_node(s.program, each.identity).body for each in loops]
     found = [e for body in bodies for e in body if isinstance(e, ast.For) and query.header(e)]
+    return [Loop(s, i) for each in found if (i := nodes.loop_id(each)) is not None]
+
+
+def inside(s: Schedule, loop: Loop) -> list[Loop]:
+    """All counted loops in a loop, in program order."""
+    found = query.loops(select.loop_node(s.program, loop.identity))[1:]
     return [Loop(s, i) for each in found if (i := nodes.loop_id(each)) is not None]
 
 

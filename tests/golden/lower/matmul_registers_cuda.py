@@ -35,9 +35,7 @@ def matmul_registers_kernel(A, B, C, M, K, N):
                 C[
                     i_0 * uint32(8) + i_1 * uint32(2) + i_2,
                     j_0 * uint32(32) + j_2 * uint32(8) + j_1,
-                ] = acc[
-                    i_2, j_2
-                ]
+                ] = acc[i_2, j_2]
 
 
 def matmul_registers(A, B, C):
