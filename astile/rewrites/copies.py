@@ -160,7 +160,9 @@ def is_read_unwritten(edit: Editor, made: ast.stmt) -> bool:
     """
     try:
         model = extract(edit.program)
-        [allocation] = [each for each in model.statements if each.leaf.node is made]
+        allocation = next((e for e in model.statements if e.leaf.node is made), None)
+        if allocation is None:  # it stands inside a block that is not taken apart
+            return True
         writes = [allocation.instance(allocation.writes[0])]
         found = dependences(model.sinks, model.sources, model.schedule).must
         own = found.intersect_domain(model.session.union_set(model.parameters, writes))

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from astile.errors import IllegalSchedule
+from astile.decorator import from_source
+from astile.errors import IllegalSchedule, ScheduleError
 from astile.ir.module import module_text
 from astile.ir.program import Program
 from astile.rewrites.cache_write import cache_write
@@ -406,6 +407,21 @@ def test_any_window(window: list[int], stride: int, tile: int, operator: str) ->
 
     assert_same_results(program(text), after, arguments, (0, 1, 2, 3, 5, 8, 13))
     assert_proved(program(text), after)
+
+
+def test_in_a_loop_that_is_not_taken_apart() -> None:
+    """A fused loop whose number of trips is no affine one is a block by itself for the model."""
+    s = Schedule(
+        from_source("""
+def counted(a, h):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            h[a[i, j] % 7] += 1
+""")
+    )
+    s.fuse("i", "j")
+    with pytest.raises(ScheduleError):
+        s.cache_write("h", "local", at="i_j_fused")
 
 
 # --- trace --------------------------------------------------------------------------------------
