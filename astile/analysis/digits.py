@@ -96,13 +96,15 @@ class Numbers(_Rewriter):
     Args:
         integers: names of integers.
         number: the number in its digits.
-        unit: the digit that counts once.
+        digits: their names, the one that counts once last.
         variable: what the number is called.
     """
 
-    def __init__(self, integers: set[str], number: Affine, unit: str, variable: str) -> None:
+    def __init__(
+        self, integers: set[str], number: Affine, digits: Sequence[str], variable: str
+    ) -> None:
         self._integers, self._number = integers, number
-        self._unit, self._variable = unit, variable
+        self._digits, self._unit, self._variable = set(digits), digits[-1], variable
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         """Integers in terms of the number's digits."""
@@ -110,7 +112,7 @@ class Numbers(_Rewriter):
             form = affine.of(node)
             times = form.coefficient(self._unit)
             rest = form - self._number * times
-            if times and not rest.names() & self._number.names():
+            if times and not rest.names() & self._digits:
                 made = (rest + affine.variable(self._variable) * times).expression()
                 return nodes.copy_place(node, made)
         return self.generic_visit(node)

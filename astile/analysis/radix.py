@@ -163,7 +163,8 @@ class _Former:
             count = _times(count, nodes.call("max", [nodes.const(0), stop]) if unsure else stop)
             unsure = True
         variable = self._fresh("_".join(each.variable for each in headers))
-        inner = Numbers(self._integers, number, headers[-1].variable, variable)
+        digits = [each.variable for each in headers]
+        inner = Numbers(self._integers, number, digits, variable)
         body = [inner.rewritten(each) for each in chain[-1].body]
         if _mentions(body, {each.variable for each in headers}):
             return None

@@ -123,6 +123,14 @@ def f(y, i_0):
     assert "for i_0_1 in range(" in module_text(after)
 
 
+@pytest.mark.parametrize("factors", [[4, 3, None], [4, None, 3], [None, 4, 3]])
+def test_a_loop_that_counts_down_in_three(factors: list[int | None]) -> None:
+    before = program("def f(x):\n    for i in range(len(x) - 1, 1, -2):\n        x[i] *= 2\n")
+    after = rewritten(split, before, loop(before, "i"), factors)
+    assert_proved(before, after)
+    assert_same_results(before, after, lambda n: (np.arange(n),), (0, 1, 2, 12, 13, 27))
+
+
 # --- refuses ------------------------------------------------------------------------------------
 
 
