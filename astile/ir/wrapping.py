@@ -1,9 +1,10 @@
 """Wraps long lines of printed Python the way a formatter would.
 
 A line is broken inside brackets, at the operators or commas of the lowest depth; where a value has
-no brackets around it, it gets them. Only line breaks, brackets around whole values and trailing
-commas of lists already separated by commas are added; the printer checks that the text still
-parses to the same tree.
+no brackets around it, it gets them. A string that is too long by itself becomes several in a
+row. Only line breaks, brackets around whole values, such strings and trailing commas of lists
+already separated by commas are added; the printer checks that the text still parses to the same
+tree.
 
 The method is the right-hand split and delimiter split of the formatter Black (public
 documentation, "The Black code style"), reduced to what printed programs contain.
@@ -238,6 +239,11 @@ def _is_operand_end(token: _Token) -> bool:
     return last.isalnum() or last in "_)]}\"'."
 
 
+def _is_string(text: str) -> bool:
+    """Whether a token is a string that may be cut at spaces: no prefix, on one line."""
+    return text[0] in "\"'" and not text.startswith(('"""', "'''"))
+
+
 @dataclass(frozen=True)
 class _Wrapper:
     width: int
@@ -348,9 +354,24 @@ class _Wrapper:
     def _operand(self, piece: _Tokens, indent: int, start: str, end: str) -> list[str]:
         filled = [group for group in _groups(piece) if group[1] > group[0] + 1]
         if not filled:
+            if len(piece) == 1 and _is_string(piece[0].text):
+                return self._string(piece[0].text, indent, start, end)
             return [" " * indent + start + _text(piece) + end]
         group = self._fitting(filled, piece, indent, start, end) or filled[0]
         return self._around(piece, group, indent, start, end)
 
     def _fits(self, text: str, indent: int) -> bool:
         return indent + len(text) <= self.width
+
+    def _string(self, literal: str, indent: int, start: str, end: str) -> list[str]:
+        """A string as several in a row, cut after spaces; it stands inside brackets."""
+        quote, words = literal[0], literal[1:-1].split(" ")
+        room = self.width - indent - 2 * len(quote) - len(end)
+        parts = [start + quote + words[0]]
+        for word in words[1:]:
+            if len(parts[-1]) + 1 + len(word) + 1 <= room:
+                parts[-1] += f" {word}"
+            else:
+                parts[-1] += f" {quote}"
+                parts.append(quote + word)
+        return [" " * indent + each for each in (*parts[:-1], parts[-1] + quote + end)]

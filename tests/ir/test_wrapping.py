@@ -157,6 +157,16 @@ def test_lines_of_a_string_are_left_alone():
     assert wrap(text, 40) == text
 
 
+def test_a_string_in_brackets_becomes_several():
+    text = r'raise ValueError("the first of many \\ words, and \"quoted\" ones, of a message")'
+    assert wrapped(text) == [
+        "raise ValueError(",
+        r'    "the first of many \\ words, and "',
+        r'    "\"quoted\" ones, of a message"',
+        ")",
+    ]
+
+
 def test_nested_brackets_break_from_outside_to_inside():
     assert wrapped("x = outer(inner(first_argument, second_argument), third_argument_here)") == [
         "x = outer(",
