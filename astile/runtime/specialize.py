@@ -15,7 +15,7 @@ from astile.lower.explicit_vectors import Machine
 from astile.lower.kinds import Kinds
 from astile.lower.lowered import Lowered
 from astile.runtime import compile as compiling
-from astile.runtime import load, machine_code
+from astile.runtime import kept, load
 from astile.runtime.launch import Launcher
 from astile.runtime.uses import Use
 
@@ -28,7 +28,6 @@ class Specializer:
         scheduled: the program to run otherwise.
         target: ``"python"``, ``"cpu"``, ``"cuda"`` or ``"emulate"``.
         parameters: how the program uses its parameters.
-        check_bounds: let numba check every index, as Python does; vectors would not.
         exact: keep the rounding of every operation.
     """
 
@@ -39,39 +38,41 @@ class Specializer:
         target: str,
         parameters: Sequence[Use],
         *,
-        check_bounds: bool = False,
         exact: bool = False,
     ) -> None:
         self.target = target
         self._programs = {True: original, False: scheduled}
         self._parameters = tuple(parameters)
-        self._check_bounds = check_bounds
         self._exact = exact
         self._lock = threading.RLock()
         self._launchers: dict[tuple[object, ...], Launcher] = {}
 
-    def launcher(self, types: Mapping[str, str], *, original: bool = False) -> Launcher:
+    def launcher(
+        self, types: Mapping[str, str], *, original: bool = False, check_bounds: bool = False
+    ) -> Launcher:
         """The callable for arguments of these types; made at the first call for them.
 
         Args:
             types: array parameter -> name of its dtype.
             original: run the loops in the order in which the user wrote them.
+            check_bounds: let numba check every index, as Python does; vectors would not.
         """
-        key = (original, *types.items())  # in the order of the parameters
+        key = (original, check_bounds, *types.items())  # in the order of the parameters
         found = self._launchers.get(key)
         if found is None:
             with self._lock:  # two threads that come first compile once
                 found = self._launchers.get(key)
                 if found is None:
-                    found = self._launchers[key] = self._made(types, original)
+                    found = self._made(types, original, check_bounds)
+                    self._launchers[key] = found
         return found
 
-    def _made(self, types: Mapping[str, str], original: bool) -> Launcher:
+    def _made(self, types: Mapping[str, str], original: bool, check_bounds: bool) -> Launcher:
         compiling.require(self.target)
         program = self._programs[original]
-        lowered = self._lower(program, types)
+        lowered = self._lower(program, types, check_bounds)
         with compiling.retelling(self.target, lowered.text, program):
-            function = self._loaded(lowered, program)
+            function = self._loaded(lowered, program, check_bounds)
         positional, keywords = _parameter_names(program.function)
         may_write = {each.name for each in self._parameters if each.may_be_written}
         may_write -= program.scratch
@@ -88,11 +89,11 @@ class Specializer:
             lambda line: places.place_of_line(line, program, lowered),
         )
 
-    def _lower(self, program: Program, types: Mapping[str, str]) -> Lowered:
+    def _lower(self, program: Program, types: Mapping[str, str], check_bounds: bool) -> Lowered:
         if self.target == "python":
             return python.lower(program)
         if self.target == "cpu":
-            machine = None if self._check_bounds else Machine(host.vector_bytes(), self._exact)
+            machine = None if check_bounds else Machine(host.vector_bytes(), self._exact)
             return cpu.lower(program, types=types, machine=machine)
         if self.target in ("cuda", "emulate"):
             # numba's simulator has no shuffles, which sums in another order need
@@ -100,14 +101,17 @@ class Specializer:
             return lower.cuda.lower(program, types=types, exact=exact)
         raise InternalError(f"no lowering for target {self.target!r}")
 
-    def _loaded(self, lowered: Lowered, program: Program) -> Callable[..., object]:
+    def _loaded(
+        self, lowered: Lowered, program: Program, check_bounds: bool
+    ) -> Callable[..., object]:
         if self.target == "emulate":
             return runtime.emulate.load(lowered.text, lowered.entry)
-        parts = (self.target, repr(sorted(program.constants.items())))
+        constants = repr(sorted(program.constants.items()))
+        parts = (self.target, constants, *(("bounds",) if check_bounds else ()))
         function = load.load(lowered.text, lowered.entry, parts)
         if self.target == "cpu":
-            machine_code.keep(function, load.content_key(lowered.text, lowered.entry, parts))
-        if self.target == "cpu" and self._check_bounds:
+            kept.keep(function, load.content_key(lowered.text, lowered.entry, parts))
+        if self.target == "cpu" and check_bounds:
             compiling.check_bounds(function)
         if self.target == "cpu" and "prange" in lowered.text:
             return compiling.one_at_a_time_if_needed(function)

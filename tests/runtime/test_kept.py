@@ -67,7 +67,7 @@ def test_other_settings_of_numba_are_compiled_for(at_place, monkeypatch):
 
 
 def test_other_operations_are_compiled_in(at_place, monkeypatch):
-    monkeypatch.setattr("astile.runtime.machine_code._intrinsics_digest", lambda: "changed")
+    monkeypatch.setattr("astile.runtime.kept._intrinsics_digest", lambda: "changed")
     with pytest.raises(Compiled):
         called()
 
