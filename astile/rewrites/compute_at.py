@@ -278,6 +278,8 @@ def _not_read(edit: Editor, stage: Stage, node: ast.For) -> ScheduleError:
         ),
     )
     hints = [f"loops that read it: {', '.join(readers)}"] if readers else []
+    if readers:
+        hints.append(f"or bring what reads it into {named(node)} first, by `compute_at`")
     return ScheduleError(
         f"nothing in {named(node)} reads {stage.array}",
         code="schedule.not-a-consumer",
