@@ -117,6 +117,25 @@ class Forms:
             return True  # what a helper function indexes is not known here
         return bool(bounds.unproved(self.program))
 
+    @cached_property
+    def _sure(self) -> tuple[bounds.Condition, ...] | None:
+        return bounds.sure(self.program) if not self.program.helper_programs else None
+
+    def may_leave(self, checked: arguments.Checked, target: str) -> bool:
+        """Whether a call may leave an array, so that every index has to be checked as it runs.
+
+        Args:
+            checked: the arguments of the call.
+            target: where it is going to run; only code for the CPU does not check by itself.
+        """
+        if target != "cpu" or not self._needs_bounds_checks:
+            return False
+        if self._sure is None:
+            return True
+        shapes = {name: each.shape for name, each in checked.arrays.items()}
+        ints = {n: int(v) for n, v in checked.values.items() if isinstance(v, (int, np.integer))}
+        return not all(each.is_known_to_hold(shapes, ints) for each in self._sure)
+
     def schedule(self, target: str) -> Schedule:
         """The schedule of a target; one that the user wrote serves all targets.
 
@@ -163,15 +182,7 @@ class Forms:
             return self._specializers[target]
 
     def _specializer_of(self, program: Program, target: str) -> Specializer:
-        check_bounds = target == "cpu" and self._needs_bounds_checks
-        return Specializer(
-            self.program,
-            program,
-            target,
-            self.uses,
-            check_bounds=check_bounds,
-            exact=self._exact,
-        )
+        return Specializer(self.program, program, target, self.uses, exact=self._exact)
 
     # --- for `kernel.check` ---------------------------------------------------------------------
 
@@ -200,7 +211,8 @@ class Forms:
     def _runner(self, specializer: Specializer) -> checking.Call:
         def run(values: Mapping[str, object]) -> object:
             checked = arguments.check(self.uses, (), values, specializer.target)
-            return specializer.launcher(checked.types)(checked)
+            may_leave = self.may_leave(checked, specializer.target)
+            return specializer.launcher(checked.types, check_bounds=may_leave)(checked)
 
         return run
 

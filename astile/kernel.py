@@ -289,7 +289,9 @@ class Kernel(Generic[P, R_co]):
                 values = checked.values
                 forms = forms.as_written
                 checked = arguments.check(forms.uses, forms.conditions, values, target)
-        launcher = forms.specializer(target).launcher(checked.types, original=original)
+        may_leave = forms.may_leave(checked, target)
+        specializer = forms.specializer(target)
+        launcher = specializer.launcher(checked.types, original=original, check_bounds=may_leave)
         if target == "cuda":
             self._warn_of_copies(checked)
         result = launcher(checked)

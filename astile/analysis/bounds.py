@@ -8,46 +8,29 @@ further back than the first element.
 from __future__ import annotations
 
 import ast
-import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 
 from astile.analysis import affine_sets, guarded, isl
 from astile.analysis.accesses import NotModelled
 from astile.analysis.affine_sets import Quasi
 from astile.analysis.guarded import Guarded
-from astile.analysis.params import Names, extent_name, readable
+from astile.analysis.params import extent_name, readable
 from astile.analysis.radix import affine_form
 from astile.analysis.scene import Scene
+from astile.analysis.size_functions import (
+    Function,
+    Integers,
+    Shapes,
+    compiled,
+    lookup,
+    mentioned,
+)
 from astile.analysis.statements import Leaf
 from astile.ir import query
 from astile.ir.printer import print_expression
 from astile.ir.program import Program
 from astile.source import Span
-
-Shapes = Mapping[str, tuple[int, ...]]
-Integers = Mapping[str, int]
-#: A value or condition over the values of parameters, in the order of a condition's `lookups`.
-Function = Callable[[Sequence[int]], int]
-
-_ARITHMETIC: Mapping[str, Callable[[int, int], int]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "div": operator.floordiv,
-    "fdiv_q": operator.floordiv,
-    "pdiv_q": operator.floordiv,
-    "pdiv_r": operator.mod,
-    "zdiv_r": operator.mod,
-    "min": min,
-    "max": max,
-    "eq": operator.eq,
-    "le": operator.le,
-    "lt": operator.lt,
-    "ge": operator.ge,
-    "gt": operator.gt,
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +72,18 @@ class Condition:
             ints: integer argument -> its value.
         """
         return not self.fails(self._values(shapes, ints))
+
+    def is_known_to_hold(self, shapes: Shapes, ints: Integers) -> bool:
+        """The same; False where a size is missing.
+
+        Args:
+            shapes: array argument -> its shape.
+            ints: integer argument -> its value.
+        """
+        try:
+            return self.holds(shapes, ints)
+        except LookupError:
+            return False
 
     def message(self, shapes: Shapes, ints: Integers) -> str:
         """The access, its array and axis, the index it reaches and the sizes, in one sentence.
@@ -145,6 +140,19 @@ def unproved(program: Program) -> tuple[Unproved, ...]:
         program: a program as written.
     """
     return _survey(affine_form(program))[1]
+
+
+def sure(program: Program) -> tuple[Condition, ...] | None:
+    """Conditions under which no access leaves its array, whatever data decide; None without any.
+
+    Args:
+        program: a program as written.
+    """
+    try:
+        found, missing = _Sure(Scene(program)).run()
+    except NotModelled:
+        return None
+    return None if missing else found
 
 
 def negative(program: Program) -> frozenset[tuple[str, int, str]]:
@@ -247,6 +255,8 @@ class _Bounds:
             if isinstance(index, ast.Slice):
                 continue  # a slice is cut to the array
             value, extent = affine_sets.quasi(index, scope), scope.extent(array, axis)
+            if value is None and extent is not None and self._wraps(index, extent, scope):
+                continue
             if value is None:
                 reason = f"the index {print_expression(index)} is not affine in known integers"
                 self._unproved(array, access.node, reason)
@@ -254,6 +264,14 @@ class _Bounds:
                 self._unproved(array, access.node, f"the length of axis {axis} is not known")
             else:
                 self._index(leaf, access, (array, axis), value, extent)
+
+    @staticmethod
+    def _wraps(index: ast.expr, extent: Quasi, scope: affine_sets.Scope) -> bool:
+        """Whether an index is a remainder by the length of its axis; that of 0 raises."""
+        if not isinstance(index, ast.BinOp) or not isinstance(index.op, ast.Mod):
+            return False
+        divisor = affine_sets.quasi(index.right, scope)
+        return divisor is not None and divisor.text == extent.text
 
     def _unproved(self, array: str, node: ast.Subscript, reason: str) -> None:
         self.missing.append(Unproved(array, _text(node), self.program.source.span(node), reason))
@@ -314,6 +332,12 @@ class _Bounds:
         )  # fmt: skip
 
 
+class _Sure(_Bounds):
+    """Takes what data decide to happen always."""
+
+    of_data = True
+
+
 class _Calm(_Bounds):
     """Takes into account what data decide: a cell that they choose has to exist."""
 
@@ -352,47 +376,3 @@ def _exists(dimensions: Sequence[str]) -> str:
 
 def _text(node: ast.Subscript) -> str:
     return print_expression(node)
-
-
-def lookup(parameter: str, names: Names) -> tuple[str, int | None]:
-    """``("n", None)`` for the parameter of an integer, ``("A", 0)`` for that of an extent."""
-    shown = readable(parameter, names)
-    array, _, axis = shown.partition(".shape[")
-    return (array, int(axis[:-1])) if axis else (shown, None)
-
-
-# --- trees to closures --------------------------------------------------------------------------
-
-
-def mentioned(tree: isl.Tree) -> Iterator[str]:
-    """The parameters that a tree mentions."""
-    if isinstance(tree, str):
-        yield tree
-    elif isinstance(tree, tuple):
-        for each in tree[1]:
-            yield from mentioned(each)
-
-
-def compiled(tree: isl.Tree, position: Mapping[str, int]) -> Function:
-    """A tree as a Python function of the values of parameters; no text is evaluated."""
-    if isinstance(tree, int):
-        return lambda values: tree
-    if isinstance(tree, str):
-        return operator.itemgetter(position[tree])
-    word, operands = tree
-    parts = [compiled(each, position) for each in operands]
-    if word == "minus":
-        only = parts[0]
-        return lambda values: -only(values)
-    if word in ("and_", "and_then"):
-        return lambda values: all(part(values) for part in parts)
-    if word in ("or_", "or_else"):
-        return lambda values: any(part(values) for part in parts)
-    if word in ("cond", "select"):
-        test, then, other = parts
-        return lambda values: then(values) if test(values) else other(values)
-    function, first = _ARITHMETIC[word], parts[0]
-    if len(parts) == 2:
-        second = parts[1]
-        return lambda values: function(first(values), second(values))
-    return lambda values: reduce(function, [part(values) for part in parts])

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from astile.analysis import affine_sets, isl
 from astile.analysis.accesses import NotModelled
 from astile.analysis.affine_sets import Scope
-from astile.analysis.bounds import Function, Integers, Shapes, compiled, lookup, mentioned
 from astile.analysis.scene import Scene
+from astile.analysis.size_functions import Function, Integers, Shapes, compiled, lookup, mentioned
 from astile.analysis.statements import Leaf
 from astile.ir import query
 from astile.ir.printer import print_expression

@@ -28,7 +28,11 @@ _ON_CORES = ("parallel", "block.")
 
 
 def lower(
-    program: Program, *, types: Mapping[str, str] | None = None, machine: Machine | None = None
+    program: Program,
+    *,
+    types: Mapping[str, str] | None = None,
+    machine: Machine | None = None,
+    may_raise: bool = False,
 ) -> Lowered:
     """The program as a numba module; it imports astile only for vectors.
 
@@ -40,6 +44,8 @@ def lower(
         program: the scheduled program.
         types: parameter -> its type, where known, see `Kinds`.
         machine: what ``vector`` loops are made for; None leaves them to the compiler.
+        may_raise: whether numba is going to check indices. What raises on one of several cores
+            is lost, so loops that may raise stay on one.
 
     Raises:
         LoweringError: where numba has no arithmetic that gives the plain program's values.
@@ -50,7 +56,7 @@ def lower(
         work = explicit_vectors.vectorised(work, types or {}, machine)
     bounds.tighten(work.function, facts.of(work))
     writer = _Writer(work)
-    writer.loops(work.function.body, on_core=False)
+    writer.loops(work.function.body, on_core=may_raise)
     writer.memory(work.function, types or {})
     functions = writer.functions()
     body = writer.frame.module(functions, writer.helper)
@@ -66,6 +72,8 @@ class _Writer:
         self.njit = self.frame.word("numba.njit")
         self.numpy = self.frame.word("numpy")
         self.has_cores = False
+        helpers = program.helper_programs.items()
+        self.checked = {name for name, each in helpers if is_checked_division(each.function)}
 
     def loops(self, body: Iterable[ast.stmt], *, on_core: bool) -> None:
         """Give every counted loop its numba spelling."""
@@ -94,6 +102,8 @@ class _Writer:
         changed = query.names_written(loop)
         if flow.carried(loop) or changed & flow.live_after(self.program.function, loop):
             return False
+        if query.names(loop) & self.checked:
+            return False  # what is raised on one of several cores is lost
         return not loop.orelse and not any(flow.leaves(each) for each in loop.body)
 
     def _parallel(self, loop: ast.For, header: query.Header) -> None:

@@ -94,7 +94,7 @@ class Specializer:
             return python.lower(program)
         if self.target == "cpu":
             machine = None if check_bounds else Machine(host.vector_bytes(), self._exact)
-            return cpu.lower(program, types=types, machine=machine)
+            return cpu.lower(program, types=types, machine=machine, may_raise=check_bounds)
         if self.target in ("cuda", "emulate"):
             # numba's simulator has no shuffles, which sums in another order need
             exact = self._exact or (self.target == "cuda" and compiling.in_simulator())

@@ -347,3 +347,44 @@ def test_conditions_are_cheap_to_make_and_to_check() -> None:
         for each in found:
             each.holds(shapes, {})
     assert (time.process_time() - started) / 6000 < 50e-6  # 2 us when nothing else runs
+
+
+# --- whatever data decide -----------------------------------------------------------------------
+
+
+def test_sizes_at_which_it_does_not_matter_what_data_decide():
+    program = program_from(
+        """
+        def f(x, y):
+            for i in range(x.shape[0]):
+                if x[i] > 0:
+                    y[i] = x[i]
+        """
+    )
+    assert bounds.unproved(program)
+    (condition,) = bounds.sure(program)
+    assert condition.array == "y"
+    assert condition.is_known_to_hold({"x": (3,), "y": (3,)}, {})
+    assert not condition.is_known_to_hold({"x": (3,), "y": (2,)}, {})
+    assert not condition.is_known_to_hold({"x": (3,)}, {})
+
+
+def test_cells_that_data_pick_are_never_sure():
+    text = """
+        def f(x, k, y):
+            for i in range(x.shape[0]):
+                y[k[i]] = x[i]
+        """
+    assert bounds.sure(program_from(text)) is None
+
+
+def test_a_remainder_by_the_length_of_its_axis_is_inside():
+    text = """
+        def f(x, y):
+            n = x.shape[0]
+            for i in range(y.shape[0]):
+                y[i] = x[(i + 3) % n]
+        """
+    assert bounds.unproved(program_from(text)) == ()
+    other = text.replace("x[(i", "y[(i")
+    assert [each.array for each in bounds.unproved(program_from(other))] == ["y"]

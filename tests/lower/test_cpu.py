@@ -23,6 +23,19 @@ def run(text: str, *arguments: object) -> object:
         return namespace["f"](*arguments)  # type: ignore[operator]
 
 
+def test_what_may_raise_stays_on_one_core() -> None:
+    text = """
+    def f(k, x):
+        for i in parallel(4):
+            x[i] = k // (k - i)
+    """
+    types = {"k": "int", "x": "int64"}
+    assert "prange" not in cpu.lower(program(text), types=types).text
+    calm = program(text.replace("k // (k - i)", "k - i"))
+    assert "prange" in cpu.lower(calm, types=types).text
+    assert "prange" not in cpu.lower(calm, types=types, may_raise=True).text
+
+
 def test_the_outermost_concurrent_loop_is_prange() -> None:
     text = text_of("""
     def f(x):
