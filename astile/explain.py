@@ -176,7 +176,7 @@ def _launches(program: Program, form: Form) -> Iterator[Launch]:
             if level == "block":
                 grid[axis] = max(each.trips, grid.get(axis, 0))
             elif level == "thread":
-                block[axis] = max(each.trips, block.get(axis, 0))
+                block[axis] = max(each.extent, block.get(axis, 0))
         if not grid and not block:
             continue
         size = sum(shared[name] for name in nest.cells if name in shared)

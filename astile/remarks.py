@@ -46,6 +46,7 @@ def on(scheduled: Program, before: Form, after: Form, launches: Sequence[Launch]
     yield from _on_operations(before, after)
     yield from _on_launches(launches)
     yield from _on_private_arrays(after, launches)
+    yield from _on_single_threads(scheduled, launches)
     yield from _on_warps(scheduled, after, launches)
 
 
@@ -140,20 +141,59 @@ def _on_private_arrays(after: Form, launches: Sequence[Launch]) -> Iterator[str]
             yield f"{what}, does not fit {human(limit)} of {place}"
 
 
+def _on_single_threads(program: Program, launches: Sequence[Launch]) -> Iterator[str]:
+    """Loops that one thread of a block runs while the others wait."""
+    for statement, launch in _kernels(program, launches):
+        if prod(launch.block) == 1:
+            continue
+        alone = sorted(
+            {
+                query.base_name(each) or ""
+                for leaf, loops in _leaves(statement, ())
+                if isinstance(leaf, ast.Assign) and "range" in loops and "thread" not in loops
+                for each in leaf.targets
+                if isinstance(each, ast.Subscript)
+            }
+        )
+        if alone:
+            yield (
+                f"{', '.join(alone)}: computed by one thread of each block while the others wait; "
+                f"bind the loops around to threads too"
+            )
+
+
+def _leaves(
+    statement: ast.stmt, around: tuple[str, ...]
+) -> Iterator[tuple[ast.stmt, tuple[str, ...]]]:
+    """Innermost statements with the levels of the loops around: ``block``, ``thread``, ..."""
+    header = query.header(statement) if isinstance(statement, ast.For) else None
+    if header is not None:
+        around = (*around, header.kind.partition(".")[0])
+    inner = [each for body in query.bodies(statement) for each in body]
+    if not inner:
+        yield statement, around
+    for each in inner:
+        yield from _leaves(each, around)
+
+
+def _kernels(program: Program, launches: Sequence[Launch]) -> Iterator[tuple[ast.stmt, Launch]]:
+    """The nests that are launched, with their launches."""
+    bound = [
+        each
+        for each in program.function.body
+        if any(hardware.is_bound(loop) for loop in query.loops(each))
+    ]
+    yield from zip(bound, launches, strict=False)
+
+
 # --- one warp ------------------------------------------------------------------------------------
 
 
 def _on_warps(program: Program, after: Form, launches: Sequence[Launch]) -> Iterator[str]:
     """Accesses in which the threads of a warp are far apart, or meet in one bank."""
     buffers = {each.name: each for each in after.buffers}
-    every = iter(launches)
     told: set[str] = set()
-    for statement in program.function.body:
-        if not any(hardware.is_bound(each) for each in query.loops(statement)):
-            continue
-        launch = next(every, None)
-        if launch is None:
-            return
+    for statement, launch in _kernels(program, launches):
         for access, around in _accesses(statement, _Around({}, None)):
             buffer = buffers.get(query.base_name(access) or "")
             text = print_expression(access)

@@ -161,6 +161,23 @@ def test_threads_without_work_are_told():
     assert told.startswith(f"{100 * (1 - 2500 / 4096):.0f} % of 4,096 threads")
 
 
+def test_loops_of_one_thread_are_told():
+    s = Schedule(kernels.conv_add)
+    i_0, j_0, i_1, j_1 = s.tile(["out.i", "out.j"], [16, 16])
+    s.compute_at("conv", j_0)
+    s.set_scope("conv", "shared")
+    axes = ("blockIdx.y", "blockIdx.x", "threadIdx.y", "threadIdx.x")
+    for loop, axis in zip((i_0, j_0, i_1, j_1), axes, strict=True):
+        s.bind(loop, axis)
+    shapes = (50, 50), (3, 3), (48, 48), (48, 48)
+    [told] = remarks(s, *shapes, part="one thread of each block")
+    assert told.startswith("conv_shared: computed by one thread")
+    assert s.build("python").explain(*shapes).launches[0].block == (16, 16, 1)
+    for loop, axis in zip(s.loops("conv_shared")[2:], axes[2:], strict=False):
+        s.bind(loop, axis)
+    assert remarks(s, *shapes, part="one thread of each block") == []
+
+
 def test_warps_that_are_not_full_are_told():
     s = Schedule(copied)
     i, j = s.loops()

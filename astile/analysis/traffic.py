@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from astile.analysis import block_counts, isl
+from astile.analysis import block_counts, hardware, isl
 from astile.analysis.affine_sets import Quasi, quasi
 from astile.analysis.counting import count
 from astile.analysis.domains import array_name
@@ -34,6 +34,8 @@ class Footprint:
         kind: ``"range"``, ``"parallel"``, ``"block.x"``, ...; empty for a nest as a whole.
         depth: how many loops are around it.
         trips: how many iterations the loop has there.
+        extent: how many it is written with, conditions inside left out; `trips` where that is no
+            literal.
         cells: array -> number of cells.
     """
 
@@ -41,6 +43,7 @@ class Footprint:
     kind: str
     depth: int
     trips: int
+    extent: int
     cells: Mapping[str, int]
 
 
@@ -248,7 +251,7 @@ class _Counter:
     # --- footprints -------------------------------------------------------------------------------
 
     def _footprints(self, statements: Sequence[Statement]) -> Iterator[Footprint]:
-        yield Footprint("", "", 0, 1, self._touched(statements, ()))
+        yield Footprint("", "", 0, 1, 1, self._touched(statements, ()))
         seen: set[int] = set()
         for statement in statements:
             for depth, level in enumerate(statement.leaf.place.levels):
@@ -262,7 +265,8 @@ class _Counter:
                     header = query.header(level.loop)
                     assert header is not None
                     cells = self._touched(inside, limits)
-                    yield Footprint(level.variable, header.kind, depth + 1, trips, cells)
+                    extent = hardware.trip_count(level.loop) or trips
+                    yield Footprint(level.variable, header.kind, depth + 1, trips, extent, cells)
 
     def _touched(self, statements: Sequence[Statement], limits: Sequence[str]) -> dict[str, int]:
         reads, writes = self._accesses(statements, limits)
