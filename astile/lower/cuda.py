@@ -26,6 +26,7 @@ from astile.lower import (
     wide,
 )
 from astile.lower import barriers as barrier_finder
+from astile.lower.ahead import Ahead
 from astile.lower.facts import Facts
 from astile.lower.host import HostControl, HostStatement, Nest, Part, Serial
 from astile.lower.indices import Casts, IndexWriter
@@ -220,13 +221,18 @@ class _Module:
         def word(name: str) -> str:
             return self.frame.word(f"astile.intrinsics.async_copies.{name}")
 
-        lanes = Lanes(
-            kernel, self.facts, self.kinds, words.casts, words.cuda, words.numpy, self.fresh
-        )
-        return KernelBody(
-            self.program, kernel, self.facts, self.plan, words, self.dtypes,
-            None if self.exact else lanes, ahead.find(kernel, self.plan, self.kinds.arrays, word),
-        ).build()  # fmt: skip
+        def built(copies: Ahead) -> list[ast.stmt]:
+            lanes = Lanes(
+                kernel, self.facts, self.kinds, words.casts, words.cuda, words.numpy, self.fresh
+            )
+            return KernelBody(
+                self.program, kernel, self.facts, self.plan, words, self.dtypes,
+                None if self.exact else lanes, copies,
+            ).build()  # fmt: skip
+
+        copies = ahead.find(self.program, kernel, self.plan, self.kinds.arrays, word)
+        body = built(copies)
+        return built(Ahead()) if copies.is_mixed else body
 
     def _checked(self, body: Sequence[ast.stmt], parameters: list[str]) -> bool:
         """Whether a kernel checks indices; it is then handed the cell that takes note."""

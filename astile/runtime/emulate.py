@@ -30,7 +30,12 @@ from astile.runtime.emulator.execution import Limits, Order
 from astile.runtime.emulator.host import Cuda
 from astile.runtime.emulator.host_text import HostRewrite
 from astile.runtime.emulator.kernels import Program
-from astile.runtime.emulator.report import ArrayTraffic, EmulationReport, LaunchReport
+from astile.runtime.emulator.report import (
+    ArrayTraffic,
+    EmulationReport,
+    LaunchReport,
+    SharedTraffic,
+)
 from astile.runtime.emulator.translate import Translator
 from astile.source import SourceFile
 
@@ -46,6 +51,7 @@ __all__ = [
     "Limits",
     "Order",
     "RaceError",
+    "SharedTraffic",
     "UninitialisedError",
     "load",
 ]
