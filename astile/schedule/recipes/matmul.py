@@ -160,9 +160,9 @@ def packed_matmul(
 
     Columns of the result are shared out among the cores. Those of the second operand are packed
     into a panel that stays in a cache. For a few rows at a time all sums of a tile are kept in
-    registers while the panel is read once; the first operand is read where it lies. Only the last
-    tiles of rows and columns have conditions. The method is that of K. Goto and R. van de Geijn,
-    "Anatomy of high-performance matrix multiplication" (2008).
+    registers while the panel is read once; the first operand is read where it lies. Rows that fill
+    no tile are computed one by one. The method is that of K. Goto and R. van de Geijn, "Anatomy of
+    high-performance matrix multiplication" (2008).
 
     Args:
         s: a schedule of ``C[i, j] = 0`` and ``C[i, j] += A[i, k] * B[k, j]``.
@@ -178,19 +178,24 @@ def packed_matmul(
         ScheduleError: when the program is none of this form.
     """
     i, j, k = (Loop(s, select.find_loop(s.program, each)) for each in loops)
-    stop = _stop(s, i)
-    i_0, i_1 = s.split(i, [None, rows])
+    row, summed = i.var, k.var
     j_0, j_1 = s.split(j, [None, columns])
-    s.reorder(j_0, i_0, k, i_1, j_1)
-    packed = s.cache_read(operands[1], "local", at=j_0)
-    stored = s.cache_write(result, "local", at=i_0)
+    s.reorder(j_0, i, j_1, k)
+    packed = s.cache_read(operands[1], "local", at=j_0)[-1]
+    i_0, i_1 = s.split(i, [None, rows], tail="cut")
+    sums = [each for each in s.loops() if each.var == summed]
+    tiles = [each for each in s.loops() if each.var == j_1.var]
+    last_rows = next(each for each in s.loops() if each.var == row)
+    s.reorder(i_0, sums[0], i_1, tiles[0])
+    s.reorder(last_rows, sums[1], tiles[1])
+    *_, stored_rows, stored = s.cache_write(result, "local", at=i_0)
+    last_stored = s.cache_write(result, "local", at=last_rows)[-1]
     s.parallel(j_0)
     for each in s.loops():
-        if each.var == i_1.var or each == stored[-2]:
+        if each.var == i_1.var or each == stored_rows:
             s.unroll(each)
-        elif each.var == j_1.var or each in (packed[-1], stored[-1]):
+        elif each.var == j_1.var or each in (packed, stored, last_stored):
             s.vectorize(each)
-    s.specialize(f"{i_0.var} * {rows} + {rows} <= {stop}", k)
 
 
 def _stop(s: Schedule, loop: Loop) -> str:
