@@ -18,7 +18,7 @@ from astile.forms import Forms, Scheduling
 from astile.frontend import build
 from astile.ir.module import module_text
 from astile.report import Report
-from astile.runtime import arguments, arrays, launch, load
+from astile.runtime import arguments, arrays, launch, load, machine_code
 from astile.runtime import compile as compiling
 from astile.runtime.repeats import Repeats
 from astile.schedule import blame as blaming
@@ -226,6 +226,29 @@ class Kernel(Generic[P, R_co]):
         known = explaining.sizes_of(self._original, given.arguments)
         chosen = self._forms.schedule(self._default_target()).program
         return explaining.explain(self._original, chosen, known)
+
+    def sass(
+        self, *args: Any, cc: tuple[int, int] = (9, 0), **kwargs: Any
+    ) -> machine_code.MachineCode:
+        """Compile the CUDA kernels of a call, as the call would, and look at their machine code.
+
+        No GPU is needed, but the compiler and the tools of CUDA are. A kernel that keeps in memory
+        what should be in registers is warned of.
+
+        Args:
+            *args: NumPy arrays and numbers, as for a call; only their types and sizes matter.
+            cc: compute capability to compile for.
+            **kwargs: arguments of the call, by name.
+
+        Raises:
+            LoweringError: where something is missing, or a kernel cannot be compiled.
+        """
+        values = self._bound(args, kwargs)
+        forms = self._forms.suited_to(values, "emulate")
+        checked = arguments.check(forms.uses, forms.conditions, values, "emulate")
+        lowered = forms.schedule("cuda").lowered("cuda", checked.types)
+        bound = inspect.BoundArguments(self.__signature__, dict(checked.values))
+        return machine_code.of(lowered, bound.args, bound.kwargs, cc)
 
     def report(self, path: str | Path, *sizes: Any, **named: Any) -> None:
         """Write a page for a browser: steps, loop nests, an animation, and what `explain` counts.

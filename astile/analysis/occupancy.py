@@ -38,6 +38,8 @@ class Multiprocessor:
 
 #: Compute capability 9.0; CUDA C++ programming guide, technical specifications.
 H100 = Multiprocessor("H100", 2048, 32, 65536, 233472)
+#: Compute capability 8.0.
+A100 = Multiprocessor("A100", 2048, 32, 65536, 167936)
 
 
 @dataclass(frozen=True)

@@ -170,8 +170,9 @@ class _Lanes:
             assert self.writer.layout is not None
             fresh, base = self.writer.layout.fresh, query.base_name(value)
             names = [fresh(f"{base}_lane_{k}") for k in lanes]
-            every: list[ast.expr] = [nodes.target(each) for each in names]
-            yield nodes.assign(ast.Tuple(every, ast.Store()), self._call("load", value, []))
+            every = nodes.tuple_of([nodes.target(each) for each in names])
+            every.ctx = ast.Store()
+            yield nodes.assign(every, self._call("load", value, []))
             parts = [nodes.name(each) for each in names]
         if self._is_wide(target):
             yield ast.Expr(self._call("store", target, [values]))

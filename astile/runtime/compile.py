@@ -198,6 +198,18 @@ def to_host(value: Any) -> Any:
     return value if copy is None else copy()
 
 
+def keep_lines(function: Any) -> None:
+    """Let the kernels of a host function keep the lines of their text, for profilers.
+
+    Args:
+        function: of a module whose kernels were not launched so far.
+    """
+    for each in function.__globals__.values():
+        options = getattr(each, "targetoptions", None)
+        if isinstance(options, dict) and not options.get("device") and not in_simulator():
+            options["lineinfo"] = True
+
+
 def check_bounds(function: Any) -> None:
     """Make a compiled function raise IndexError where it would leave an array.
 

@@ -1,127 +1,171 @@
-"""What numba compiled is kept, so that the next process that makes the same text need not compile.
-
-numba's own disk cache would run whatever it finds in its folder. Here each file is sealed with a
-secret of the user (see `sealed`), and found by all that decides the machine code: the generated
-text and the versions behind it, the types of the arguments, the processor, numba's settings.
-"""
+"""`MachineCode`: what the compiler made of the kernels of a CUDA text, as data and as a table."""
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import importlib
-import os
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
-from types import FunctionType
+import ast
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
 from typing import Any
 
-from astile import intrinsics
-from astile.runtime import load
-from astile.runtime.sealed import Sealed
+from astile.analysis import sass
+from astile.analysis.occupancy import A100, H100, Occupancy, occupancy
+from astile.ir import query
+from astile.lower.lowered import Lowered
+from astile.runtime import cubin, recording
+from astile.tables import table_text
 
-#: Settings of numba that leave the machine code as it is.
-_HARMLESS = ("NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER", "NUMBA_CACHE_DIR")
-
-#: What putting a kept form together raises where numba is not what it was.
-_OUT_OF_DATE = (AttributeError, ImportError, KeyError, TypeError, ValueError)
+#: Instructions that keep in memory what should be in registers.
+_LOCAL = ("LDL", "STL")
 
 
-def keep(function: Callable[..., object], digest: str) -> None:
-    """Let a function's machine code be kept and found again.
+@dataclass(frozen=True)
+class KernelCode:
+    """One kernel.
 
     Args:
-        function: the entry of a generated module, compiled by numba or calling what is.
-        digest: of the module and of the versions that matter.
+        kernel: its name in the text.
+        cc: ``"sm_90"``.
+        registers: of one thread.
+        stack: bytes of one thread.
+        spill_bytes: bytes that its instructions store to memory of the thread.
+        shared_bytes: static bytes of one block.
+        main_loop: name of an instruction -> how many, in the innermost loop with most arithmetic.
+        loop: the loop of the text that this is; None where there is none.
+        occupancy: what fits on one multiprocessor.
     """
-    for dispatcher in _dispatchers(function):
-        dispatcher._cache = _Kept(dispatcher, digest, Sealed(load.default_cache_dir()))
+
+    kernel: str
+    cc: str
+    registers: int
+    stack: int
+    spill_bytes: int
+    shared_bytes: int
+    main_loop: Mapping[str, int]
+    loop: str | None
+    occupancy: Occupancy
+
+    @property
+    def total_main_loop(self) -> int:
+        """How many instructions the main loop has."""
+        return sum(self.main_loop.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as data that JSON takes."""
+        return {
+            "kernel": self.kernel,
+            "cc": self.cc,
+            "registers": self.registers,
+            "stack": self.stack,
+            "spill_bytes": self.spill_bytes,
+            "shared_bytes": self.shared_bytes,
+            "main_loop": dict(self.main_loop),
+            "total_main_loop": self.total_main_loop,
+        }
+
+    def in_memory(self) -> bool:
+        """Whether something that each thread keeps is not in registers."""
+        return bool(self.stack or self.spill_bytes)
 
 
-def _dispatchers(function: Any) -> list[Any]:
-    if not isinstance(function, FunctionType):
-        return [function]
-    names = function.__code__.co_names
-    called = [function.__globals__.get(each) for each in names]
-    return [each for each in called if hasattr(each, "targetoptions")]
+@dataclass(frozen=True)
+class MachineCode:
+    """All kernels that a call launches.
 
+    Args:
+        kernels: in order of launch.
+    """
 
-class _Kept:
-    """Stands in for numba's disk cache of one compiled function."""
+    kernels: tuple[KernelCode, ...]
 
-    def __init__(self, dispatcher: Any, digest: str, files: Sealed) -> None:
-        self._dispatcher = dispatcher
-        self._digest = digest
-        self._files = files
-        self._options: str | None = None
-        self.cache_path = None
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as data that JSON takes."""
+        return {"kernels": [each.to_dict() for each in self.kernels]}
 
-    def load_overload(self, signature: Any, context: Any) -> Any:
-        """The compiled form for a signature, if one was kept; numba calls this.
-
-        Args:
-            signature: types of the arguments.
-            context: numba's target.
-        """
-        found = self._files.read(self._purpose(signature, context.codegen()))
-        if found is None:
-            return None
-        made = importlib.import_module("numba.core.compiler").CompileResult
-        with _modules_known(), contextlib.suppress(*_OUT_OF_DATE):
-            # What compiled code calls has to be there. numba's `context.refresh()` would do as
-            # much, and set up all that compiling needs: 0.2 seconds.
-            importlib.import_module("numba.core.runtime").rtsys.initialize(context)
-            importlib.import_module("numba.cpython.hashing")
-            parts = importlib.import_module("pickle").loads(found)  # sealed, so it is our own
-            return made._rebuild(context, *parts)
-        return None
-
-    def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Keep a compiled form, if it does not hold addresses of this process; numba calls this.
-
-        Args:
-            signature: types of the arguments.
-            compiled: numba's result.
-        """
-        if compiled.library.has_dynamic_globals or any(not e.can_cache for e in compiled.lifted):
-            return
-        content = importlib.import_module("numba.core.serialize").dumps(compiled._reduce())
-        self._files.write(self._purpose(signature, compiled.codegen), content)
-
-    def flush(self) -> None:
-        """Nothing is kept here that could be out of date; numba calls this to compile anew."""
-
-    def _purpose(self, signature: Any, codegen: Any) -> Sequence[str]:
-        if self._options is None:  # numba takes out what it has read when it compiles
-            self._options = repr(sorted(self._dispatcher.targetoptions.items()))
-        settings = {k: v for k, v in os.environ.items() if k.startswith("NUMBA_")}
-        return [
-            self._digest,
-            self._dispatcher.py_func.__qualname__,
-            repr(signature),
-            self._options,
-            repr(codegen.magic_tuple()),
-            repr(sorted((k, v) for k, v in settings.items() if k not in _HARMLESS)),
-            _intrinsics_digest(),
+    def __str__(self) -> str:
+        head = ("kernel", "registers", "stack", "spilled", "shared", "blocks", "limited by")
+        rows = [
+            (
+                each.kernel,
+                *map(str, (each.registers, each.stack, each.spill_bytes, each.shared_bytes)),
+                f"{each.occupancy.blocks} ({each.occupancy.share:.0%})",
+                each.occupancy.limited_by,
+            )
+            for each in self.kernels
         ]
+        mixes = [
+            f"{each.kernel}: {each.total_main_loop} instructions in the main loop"
+            f"{f', `{each.loop}`' if each.loop else ''}: "
+            + ", ".join(f"{count} {name}" for name, count in each.main_loop.items())
+            for each in self.kernels
+            if each.main_loop
+        ]
+        return "\n".join([table_text(head, rows), *mixes])
 
 
-@contextlib.contextmanager
-def _modules_known() -> Iterator[None]:
-    """While parts are put together, the module that numba gives to generated code has its name."""
-    utils = importlib.import_module("numba.core.utils")
-    known = sys.modules.setdefault(utils._dynamic_modname, utils._dynamic_module)
-    try:
-        yield
-    finally:
-        if known is utils._dynamic_module:
-            sys.modules.pop(utils._dynamic_modname, None)
+def of(
+    lowered: Lowered,
+    positional: Sequence[object],
+    keywords: Mapping[str, object],
+    cc: tuple[int, int],
+) -> MachineCode:
+    """The machine code of the kernels that a call launches.
+
+    Args:
+        lowered: the CUDA text.
+        positional: arguments in the host's memory.
+        keywords: the same, by name.
+        cc: compute capability.
+
+    Raises:
+        LoweringError: where something is missing, or numba cannot compile a kernel.
+    """
+    launches = recording.launches(lowered.text, lowered.entry, positional, keywords)
+    found = tuple(_code(lowered.text, each, cc) for each in launches)
+    for each in found:
+        if each.in_memory():
+            warnings.warn(_complaint(each), RuntimeWarning, stacklevel=3)
+    return MachineCode(found)
 
 
-def _intrinsics_digest() -> str:
-    """Of the operations that generated text may use: their code is part of what is compiled."""
-    found = hashlib.sha256()
-    for path in sorted(Path(intrinsics.__file__).parent.glob("*.py")):
-        found.update(path.read_bytes())
-    return found.hexdigest()
+def _complaint(code: KernelCode) -> str:
+    where = f", in `{code.loop}`" if any(map(code.main_loop.get, _LOCAL)) and code.loop else ""
+    return (
+        f"{code.kernel}: {code.stack} bytes of each thread are in memory and not in registers"
+        f"{where}; use fewer cells for each thread, or loops of literal length"
+    )
+
+
+def _code(text: str, launch: recording.Launch, cc: tuple[int, int]) -> KernelCode:
+    machine = cubin.cubin(launch.kernel, launch.signature, cc)
+    taken = cubin.resources(machine, cc)
+    code = sass.parse(cubin.disassembly(machine))
+    body = code.main_loop()
+    threads = prod(launch.block)
+    gpu = H100 if cc >= (9, 0) else A100
+    return KernelCode(
+        launch.name,
+        f"sm_{cc[0]}{cc[1]}",
+        taken.registers,
+        taken.stack,
+        code.local_bytes(),
+        taken.shared,
+        sass.mix_of(body),
+        _loop_at(text, body),
+        occupancy(threads, taken.shared, taken.registers, gpu),
+    )
+
+
+def _loop_at(text: str, body: Sequence[sass.Instruction]) -> str | None:
+    """The head of the innermost loop of the text around all instructions."""
+    lines = text.splitlines()
+    numbers = {each.line for each in body if each.line and each.line <= len(lines)}
+    if not numbers:
+        return None
+    around = [
+        loop
+        for loop in query.loops(ast.parse(text))
+        if loop.lineno <= min(numbers) and max(numbers) <= (loop.end_lineno or 0)
+    ]
+    return lines[around[-1].lineno - 1].strip().rstrip(":") if around else None

@@ -109,6 +109,8 @@ class Specializer:
         constants = repr(sorted(program.constants.items()))
         parts = (self.target, constants, *(("bounds",) if check_bounds else ()))
         function = load.load(lowered.text, lowered.entry, parts)
+        if self.target == "cuda":
+            compiling.keep_lines(function)
         if self.target == "cpu":
             kept.keep(function, load.content_key(lowered.text, lowered.entry, parts))
         if self.target == "cpu" and check_bounds:
