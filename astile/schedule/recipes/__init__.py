@@ -6,7 +6,7 @@ from astile.schedule.recipes.matmul import packed_matmul, tiled_matmul
 from astile.schedule.recipes.rows import row_reduction
 from astile.schedule.recipes.stencil import stencil_chain, time_fronts, time_tiled
 from astile.schedule.recipes.transposition import transposed
-from astile.schedule.recipes.vector_rows import vector_rows
+from astile.schedule.recipes.vector_rows import row_vectors, vector_rows
 
 __all__ = [
     "block_histogram",
@@ -14,6 +14,7 @@ __all__ = [
     "histogram",
     "packed_matmul",
     "row_reduction",
+    "row_vectors",
     "stencil_chain",
     "tiled_matmul",
     "time_fronts",

@@ -34,21 +34,35 @@ def vector_rows(s: Schedule, row: Loop | str, lanes: int = 64, block: int = 16) 
         ScheduleError: when there is no such loop, lanes are not a multiple of 4, and as `rfactor`
             and `parallel`.
     """
+    rows = Loop(s, select.find_loop(s.program, row))
+    allocations = _allocated_in(s, rows)
+    row_vectors(s, rows, lanes)
+    blocks, _ = s.split(rows, [None, block])
+    for array in allocations:
+        s.store_at(array, blocks)
+    s.parallel(blocks)
+    return blocks
+
+
+def row_vectors(s: Schedule, row: Loop | str, lanes: int = 64) -> None:
+    """The part of `vector_rows` that is done inside a row.
+
+    Args:
+        s: the schedule.
+        row: the loop over rows.
+        lanes: parts of a reduction.
+
+    Raises:
+        ScheduleError: as `vector_rows`.
+    """
     if lanes < _AT_A_TIME or lanes % _AT_A_TIME:
         raise ScheduleError(
             f"{lanes} lanes are not {_AT_A_TIME} vectors",
             code="schedule.bad-factor",
             hints=(f"take a multiple of {_AT_A_TIME}, such as 64",),
         )
-    rows = Loop(s, select.find_loop(s.program, row))
-    allocations = _allocated_in(s, rows)
-    for loop in directly_inside(s, [rows]):
+    for loop in directly_inside(s, [Loop(s, select.find_loop(s.program, row))]):
         _vectorized(s, loop, lanes)
-    blocks, _ = s.split(rows, [None, block])
-    for array in allocations:
-        s.store_at(array, blocks)
-    s.parallel(blocks)
-    return blocks
 
 
 def _allocated_in(s: Schedule, loop: Loop) -> list[str]:
