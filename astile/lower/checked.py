@@ -1,4 +1,4 @@
-"""Divisions of numbers of Python, which raise where the divisor is 0."""
+"""Divisions of numbers of Python: those that raise where the divisor is 0, and cheap ones."""
 
 from __future__ import annotations
 
@@ -37,6 +37,24 @@ def _checked_division(word: str, sign: str) -> tuple[str, Callable[..., object],
     nodes.add_comment(function.body[0], "numbers of Python raise where the divisor is 0")
     program = Program(function, SourceFile(f"<{word}>", text))
     return word, functools.partial(_divided, word), program
+
+
+@functools.cache
+def near_remainder() -> tuple[str, Callable[..., object], Program]:
+    """A function for the remainder of what is near: its name, a stand-in, and the program.
+
+    A processor takes as long for a division as for ten or more comparisons.
+    """
+    text = """def wrapped(a, n):
+    if a < 0:
+        return a + n
+    return a - n if a >= n else a
+"""
+    function = ast.parse(text).body[0]
+    assert isinstance(function, ast.FunctionDef)
+    nodes.add_comment(function.body[0], "a % n, where -n <= a < 2 * n")
+    program = Program(function, SourceFile("<wrapped>", text))
+    return "wrapped", functools.partial(_divided, "wrapped"), program
 
 
 def _divided(word: str) -> str:

@@ -229,10 +229,17 @@ class _Caster(Expressions):
         """A division of numbers of Python: it raises where the divisor is 0, as Python does."""
         if not self.whole.is_checked:
             return made
-        word, function, program = checked.checked_division(type(made.op))
-        key = (function,)
-        if key not in self.whole.helpers:
-            self.whole.helpers[key] = (function, program)
+        return self._helped(made, *checked.checked_division(type(made.op)))
+
+    def near_remainder(self, made: ast.BinOp) -> ast.expr:
+        """A remainder of what is less than one divisor away from it, by comparisons."""
+        return self._helped(made, *checked.near_remainder()) if self.whole.is_checked else made
+
+    def _helped(
+        self, made: ast.BinOp, word: str, function: Callable[..., object], program: Program
+    ) -> ast.expr:
+        """A call of a function of the text in place of a division."""
+        self.whole.helpers.setdefault((function,), (function, program))
         found = [n for n, other in self.helpers.items() if other is function]
         name = found[0] if found else self.program.fresh_name(word, self.taken())
         self.helpers[name] = function

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 
-from astile.analysis import intervals
+from astile.analysis import affine, intervals
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
 from astile.lower import promotion
@@ -52,6 +52,10 @@ class Operators(ABC):
     @abstractmethod
     def quotient(self, made: ast.BinOp) -> ast.expr:
         """A division of numbers of Python whose divisor may be 0."""
+
+    @abstractmethod
+    def near_remainder(self, made: ast.BinOp) -> ast.expr:
+        """A remainder of what is less than one divisor away from it."""
 
     @abstractmethod
     def refuse(self, message: str, value: ast.AST, hint: str) -> None:
@@ -249,7 +253,32 @@ class Operators(ABC):
         divides = type(plain.op) in DIVISIONS
         if not divides or "complex" in (self.kinds.of(plain.left), self.kinds.of(plain.right)):
             return made
+        if isinstance(plain.op, ast.Mod) and self._is_near(plain.left, plain.right):
+            return self.near_remainder(made)
         return made if self._is_not_zero(plain.right) else self.quotient(made)
+
+    def _is_near(self, value: ast.expr, divisor: ast.expr) -> bool:
+        """Whether ``-divisor <= value < 2 * divisor`` and ``divisor > 0``, a size, is proved here.
+
+        Inside a loop up to a size, the size is at least the loop's variable and 1.
+        """
+        facts = self.writer.facts
+        if facts.number(divisor) is not None:
+            return False  # compilers divide by a number without a division
+        if not facts.is_integer(value) or not facts.is_integer(divisor):
+            return False
+        form, whole = facts.form(value), facts.form(divisor)
+        known = [whole]
+        for each in self.writer.ranges:
+            gap = (whole - each.last.substituted(facts.sizes)).value
+            if gap is not None:
+                known.append(affine.variable(each.variable) + gap)
+        return any(
+            facts.is_nonnegative(least - 1, self.writer.ranges)
+            and facts.is_nonnegative(form + least, self.writer.ranges)
+            and facts.is_nonnegative(least * 2 - 1 - form, self.writer.ranges)
+            for least in known
+        )
 
     def _is_not_zero(self, divisor: ast.expr) -> bool:
         number = number_of(divisor)

@@ -36,6 +36,25 @@ def test_what_may_raise_stays_on_one_core() -> None:
     assert "prange" not in cpu.lower(calm, types=types, may_raise=True).text
 
 
+def test_remainders_of_what_is_near_are_compared() -> None:
+    text = """
+    def f(x, y):
+        n = y.shape[0]
+        for i in range(n):
+            for k in range(-1, 2):
+                y[i] += x[(i + k) % n]
+    """
+    types = {"x": "int64", "y": "int64"}
+    near = cpu.lower(program(text), types=types).text
+    assert "x[wrapped(i + k, n)]" in near
+    for far in ("i + 2 * k", "i + 2 * n", "i - n - 1", "k"):
+        assert "% n" in cpu.lower(program(text.replace("i + k", far)), types=types).text
+    for n in (1, 2, 5):
+        x, y = np.arange(n), np.zeros(n, np.int64)
+        run(near, x, y)
+        np.testing.assert_array_equal(y, np.roll(x, 1) + x + np.roll(x, -1))
+
+
 def test_the_outermost_concurrent_loop_is_prange() -> None:
     text = text_of("""
     def f(x):
