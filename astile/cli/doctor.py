@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import platform
 from typing import Any
 
@@ -64,10 +65,22 @@ def _version(package: str) -> str | None:
 
 
 def _notes(layers: list[str]) -> list[str]:
-    """What is worth knowing of numba's threads."""
-    if not layers or layers[0] != "workqueue":
-        return []
-    return [
-        "kernels that run in parallel take turns when several threads call them: numba's layer "
-        "workqueue allows one at a time; `pip install tbb` brings one that allows more"
-    ]
+    """What is worth knowing of threads here, each trap with its remedy."""
+    found = []
+    cores = os.cpu_count() or 1
+    if layers[:1] == ["workqueue"]:
+        found.append(
+            "kernels that run in parallel take turns when several threads call them, and start "
+            "slowly: numba's layer workqueue; `pip install tbb` brings a better one"
+        )
+    if layers[:1] == ["omp"] and cores > 1 and not os.environ.get("OMP_PROC_BIND"):
+        found.append(
+            "threads of numba's layer omp may land on one core, and short kernels then take "
+            "milliseconds: set OMP_PROC_BIND=true before Python starts"
+        )
+    if layers and cores > 1 and not os.environ.get("OPENBLAS_THREAD_TIMEOUT"):
+        found.append(
+            "after a product in NumPy the threads of OpenBLAS go on spinning, and slow down the "
+            "kernel that comes next: set OPENBLAS_THREAD_TIMEOUT=4 before Python starts"
+        )
+    return found

@@ -147,6 +147,28 @@ def test_doctor_tells_of_all_targets():
 
 
 @pytest.mark.parametrize(
+    ("layer", "told"),
+    [
+        ("omp", ["OMP_PROC_BIND=true", "OPENBLAS_THREAD_TIMEOUT=4"]),
+        ("tbb", ["OPENBLAS_THREAD_TIMEOUT=4"]),
+        ("workqueue", ["pip install tbb", "OPENBLAS_THREAD_TIMEOUT=4"]),
+    ],
+)
+def test_doctor_tells_of_traps_of_threads(monkeypatch, layer, told):
+    monkeypatch.setattr("astile.runtime.compile.threading_layers", lambda: [layer])
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.delenv("OMP_PROC_BIND", raising=False)
+    monkeypatch.delenv("OPENBLAS_THREAD_TIMEOUT", raising=False)
+    notes = json.loads(run("doctor", "--json").output)["notes"]
+    assert len(notes) == len(told)
+    assert all(remedy in note for remedy, note in zip(told, notes, strict=True))
+    monkeypatch.setenv("OMP_PROC_BIND", "true")
+    monkeypatch.setenv("OPENBLAS_THREAD_TIMEOUT", "4")
+    notes = json.loads(run("doctor", "--json").output)["notes"]
+    assert len(notes) == (layer == "workqueue")
+
+
+@pytest.mark.parametrize(
     ("named", "told"),
     [
         ("kernels.py:doubel", "did you mean 'double'?"),
