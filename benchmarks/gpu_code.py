@@ -1,0 +1,150 @@
+"""Machine code of all kernels, and whether it is what an expert would have got; without a GPU."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from astile.analysis import sass
+from astile.errors import AstileError
+from astile.runtime import emulate, machine_code
+from benchmarks.gpu_cases import DOUBLED, SINGLE, Case, cases
+from tests.support.recipes import RECIPES
+
+CAPABILITIES = ((8, 0), (9, 0))
+Records = Mapping[tuple[str, str], Mapping[str, Any]]
+
+
+def compiled(case: Case) -> Iterator[dict[str, Any]]:
+    """The figures of each kernel of a case, for each capability.
+
+    Args:
+        case: is scheduled and compiled.
+
+    Raises:
+        LoweringError: where something is missing.
+    """
+    for cc in CAPABILITIES:
+        for code in machine_code.of(case.lowered(), case.arguments(), {}, cc).kernels:
+            yield code.to_dict() | {"kernel": f"{case.name}/{code.kernel}"}
+
+
+def all_compiled(
+    only: str | None, tell: Callable[[str], None]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The name of each case, and the figures of its kernels.
+
+    Args:
+        only: part of a name; all cases where None.
+        tell: told of cases that cannot be compiled.
+    """
+    for case in cases(only):
+        try:
+            for record in compiled(case):
+                yield case.name, record
+        except AstileError as error:
+            tell(f"{case.name}: {error}")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One demand.
+
+    Args:
+        name: of what is looked at.
+        wanted: as text.
+        found: as text.
+        holds: whether it is met.
+    """
+
+    name: str
+    wanted: str
+    found: str
+    holds: bool
+
+
+def lines(records: Records) -> Iterator[Line]:
+    """The demands on machine code, then those on what kernels read, which the emulator counts.
+
+    Args:
+        records: case and capability -> figures of its first kernel.
+    """
+    for cc in ("sm_80", "sm_90"):
+        yield from _single(records.get((SINGLE, cc)), f"{SINGLE} {cc}")
+        yield _doubled(records, cc)
+    hmma = [n for r in records.values() if (n := r["main_loop"].get("HMMA", 0))]
+    yield Line("product of float16: HMMA", "at least 32", str(max(hmma, default=0)), bool(hmma))
+    for name in ("softmax", "layernorm"):
+        report = _counted(name, (3, 300))
+        yield _at_most(f"{name}: reads of an element", 1, report.traffic("x").most_reads)
+    yield _equal("transpose: bank conflicts", 0, _counted("transpose", (64, 64)).bank_conflicts)
+    yield from _conv_add()
+    began = time.perf_counter()
+    _counted("matmul_24", (128, 128, 128))
+    seconds = time.perf_counter() - began
+    name = "product of 128 x 128 x 128 in the emulator"
+    yield Line(name, "under 5 s", f"{seconds:.1f} s", seconds < 5)
+
+
+def _single(record: Mapping[str, Any] | None, name: str) -> Iterator[Line]:
+    if record is None:
+        yield Line(name, "compiled", "missing", False)
+        return
+    mix, total = record["main_loop"], record["total_main_loop"]
+    share = mix.get("FFMA", 0) / total
+    yield Line(f"{name}: FFMA", "at least 90 %", f"{share:.1%} of {total}", share >= 0.9)
+    for each, wanted in (("FFMA", 512), ("LDS.128", 32), ("LDG.128", 2)):
+        yield _equal(f"{name}: {each}", wanted, mix.get(each, 0))
+    integers = sass.overhead(mix)
+    yield _at_most(f"{name}: integer and moves", 20, integers)
+    yield _at_most(f"{name}: registers", 128, record["registers"])
+    yield _equal(f"{name}: stack", 0, record["stack"])
+    yield _equal(f"{name}: LDL and STL", 0, mix.get("LDL", 0) + mix.get("STL", 0))
+
+
+def _doubled(records: Records, cc: str) -> Line:
+    one, other = records.get((SINGLE, cc)), records.get((DOUBLED, cc))
+    name = f"{DOUBLED} {cc}: instructions beyond {SINGLE}"
+    if one is None or other is None:
+        return Line(name, "at most 3 %", "missing", False)
+    more = other["total_main_loop"] / one["total_main_loop"] - 1
+    return Line(name, "at most 3 %", f"{more:.1%}", more <= 0.03)
+
+
+def _conv_add() -> Iterator[Line]:
+    """The first example: what its tile and halo cost, and where the convolution is."""
+    [case] = cases("01_conv_add")
+    x = np.ones((66, 66), np.float32)
+    arguments = (x, x[:3, :3].copy(), x[1:-1, 1:-1].copy(), np.zeros((64, 64), np.float32))
+    report = _emulated(replace(case, arguments=lambda: arguments))
+    reads = report.traffic("x").reads / (64 * 64)
+    wanted = 18 * 18 / (16 * 16)
+    name = "conv + add: reads of x for each result"
+    yield Line(name, f"at most {wanted:.2f}", f"{reads:.2f}", reads <= wanted)
+    slow = [array for each in report.launches for array in each.arrays if array == "conv"]
+    yield _equal("conv + add: arrays between the two in global memory", 0, len(slow))
+
+
+def _equal(name: str, wanted: int, found: int) -> Line:
+    return Line(name, str(wanted), str(found), found == wanted)
+
+
+def _at_most(name: str, most: int, found: int) -> Line:
+    return Line(name, f"at most {most}", str(found), found <= most)
+
+
+def _counted(name: str, size: tuple[int, ...]) -> emulate.EmulationReport:
+    """What the kernels of a recipe do at a small size."""
+    [recipe] = [each for each in RECIPES if each.name == name]
+    return _emulated(Case(name, recipe.schedule, lambda: recipe.arguments(*size)))
+
+
+def _emulated(case: Case) -> emulate.EmulationReport:
+    lowered, report = case.lowered(), emulate.EmulationReport()
+    with np.errstate(all="ignore"):
+        emulate.load(lowered.text, lowered.entry, report=report)(*case.arguments())
+    return report
