@@ -9,6 +9,7 @@ from math import prod
 
 from astile.analysis import affine, hardware
 from astile.analysis.occupancy import H100, SHARED_DEFAULT, WARP
+from astile.analysis.traffic import Footprint
 from astile.ir import query
 from astile.ir.printer import print_expression
 from astile.ir.program import Program
@@ -40,7 +41,8 @@ def on(scheduled: Program, before: Form, after: Form, launches: Sequence[Launch]
         after: the scheduled program.
         launches: its CUDA kernels.
     """
-    yield from _on_intermediates(before, after)
+    kept = frozenset(query.parameters(scheduled.function)) - scheduled.scratch
+    yield from _on_intermediates(before, after, kept)
     yield _on_traffic(before, after)
     yield from _on_blocks(after)
     yield from _on_operations(before, after)
@@ -50,10 +52,10 @@ def on(scheduled: Program, before: Form, after: Form, launches: Sequence[Launch]
     yield from _on_warps(scheduled, after, launches)
 
 
-def _on_intermediates(before: Form, after: Form) -> Iterator[str]:
-    moved = {each.array for each in before.moved if each.read} & {
-        each.array for each in before.moved if each.written
-    }
+def _on_intermediates(before: Form, after: Form, kept: frozenset[str]) -> Iterator[str]:
+    """What is written and read again, and read by nobody after the call."""
+    read = {each.array for each in before.moved if each.read}
+    moved = (read & {each.array for each in before.moved if each.written}) - kept
     staged = {each.name: each for each in after.buffers}
     for each in before.buffers:
         if each.name not in moved or each.shape is None:
@@ -92,7 +94,8 @@ def _on_operations(before: Form, after: Form) -> Iterator[str]:
     more = after.operations - before.operations
     if before.operations and more > 0:
         share = 100 * more / before.operations
-        yield f"{share:.1f} % more operations: values of the rim of tiles are computed again"
+        why = "rims of tiles computed again, or parts of sums joined"
+        yield f"{share:.1f} % more operations: {why}"
     bound = "computing" if after.intensity > _BALANCE else "memory"
     yield (
         f"{after.intensity:.2f} operations for each byte: bound by {bound} on an {H100.name}, "
@@ -131,14 +134,29 @@ def _on_launches(launches: Sequence[Launch]) -> Iterator[str]:
 
 def _on_private_arrays(after: Form, launches: Sequence[Launch]) -> Iterator[str]:
     """Tiles that are too large for where they are to be."""
-    limit, place = (
-        (_REGISTERS, "the registers of a thread") if launches else (_FIRST_CACHE, "a core's cache")
-    )
+    place = "the registers of a thread" if launches else "a core's cache"
+    limit = _REGISTERS if launches else _FIRST_CACHE
     for each in after.buffers:
-        if each.scope == "local" and each.size > limit:
-            shape = times(each.shape or ())
-            what = f"{each.name}: {shape} = {human(each.size)}"
-            yield f"{what}, does not fit {human(limit)} of {place}"
+        if each.scope != "local":
+            continue
+        own = _cells_of_a_thread(after, each.name) if launches else None
+        size = each.size if own is None else own * dtypes.SIZES.get(each.dtype, 8)
+        if size > limit:
+            shape = times(each.shape or ()) if own is None else f"{own} cells"
+            yield f"{each.name}: {shape} = {human(size)}, does not fit {human(limit)} of {place}"
+
+
+def _cells_of_a_thread(after: Form, array: str) -> int | None:
+    """How many cells of an array one thread has; None where no loop over threads uses it."""
+    found: list[int] = []
+    for nest in after.nests:
+        around: list[Footprint] = []  # loops over threads that may still have one inside
+        for each in (*nest.footprints, nest.footprints[0]):
+            while around and around[-1].depth >= each.depth:
+                found.append(around.pop().cells.get(array, 0))
+            if each.kind.startswith("thread."):
+                around = [each]
+    return max(found, default=0) or None
 
 
 def _on_single_threads(program: Program, launches: Sequence[Launch]) -> Iterator[str]:
@@ -192,18 +210,15 @@ def _kernels(program: Program, launches: Sequence[Launch]) -> Iterator[tuple[ast
 def _on_warps(program: Program, after: Form, launches: Sequence[Launch]) -> Iterator[str]:
     """Accesses in which the threads of a warp are far apart, or meet in one bank."""
     buffers = {each.name: each for each in after.buffers}
-    told: set[str] = set()
+    told: dict[str, tuple[int, str]] = {}
     for statement, launch in _kernels(program, launches):
         for access, around in _accesses(statement, _Around({}, None)):
             buffer = buffers.get(query.base_name(access) or "")
-            text = print_expression(access)
-            if buffer is None or text in told:
-                continue
-            lanes = _lanes(access, around, buffer, launch)
-            remark = None if lanes is None else _remark(text, buffer, lanes)
-            if remark is not None:
-                told.add(text)
-                yield remark
+            lanes = None if buffer is None else _lanes(access, around, buffer, launch)
+            found = None if lanes is None or buffer is None else _remark(access, buffer, lanes)
+            if found is not None and buffer is not None:
+                told[buffer.name] = max(found, told.get(buffer.name, found))
+    yield from (text for _, text in told.values())  # of each array, what is worst
 
 
 @dataclass(frozen=True)
@@ -270,14 +285,18 @@ def _lanes(
     return [[start + k * size for k in range(extent)] for start in starts]
 
 
-def _remark(text: str, buffer: Buffer, lanes: Sequence[Sequence[int]]) -> str | None:
+def _remark(
+    access: ast.Subscript, buffer: Buffer, lanes: Sequence[Sequence[int]]
+) -> tuple[int, str] | None:
+    """How bad an access is, and what to say; None where nothing is."""
+    text = print_expression(access)
     size = dtypes.SIZES.get(buffer.dtype, 8)
     if buffer.scope == "global":
         cells = {cell for lane in lanes for cell in lane}
         sectors = len({each // _SECTOR for each in cells})
         needed = -(-len(cells) * size // _SECTOR)
         if sectors > 2 * needed:
-            return (
+            return sectors // needed, (
                 f"{text}: neighbouring threads touch cells that are far apart in memory, "
                 f"{sectors} sectors of {_SECTOR} bytes for a warp in place of {needed}"
             )
@@ -286,7 +305,7 @@ def _remark(text: str, buffer: Buffer, lanes: Sequence[Sequence[int]]) -> str | 
         words = {cell // _BANK for lane in served for cell in lane}
         meeting = max(sum(word % _BANKS == bank for word in words) for bank in range(_BANKS))
         if meeting > 1:
-            return (
+            return meeting, (
                 f"{text}: {meeting} threads of a warp meet in one bank of shared memory; "
                 f"storage_align parts the rows of {buffer.name}"
             )

@@ -196,6 +196,27 @@ def test_tiles_that_do_not_fit_are_told():
     assert "66 x 256" in told
 
 
+def gathered(x, out):
+    n, m = x.shape
+    for i in range(n):
+        row = np.empty(300, np.float32)
+        for k in range(300):
+            row[k] = x[i, k]
+        for k in range(300):
+            out[i, k] = row[299 - k]
+
+
+def test_private_arrays_beyond_the_registers_are_told():
+    s = Schedule(gathered)
+    i_0, i_1 = s.split(s.loops()[0], [None, 32])
+    s.bind(i_0, "blockIdx.x")
+    s.set_scope("row", "local")
+    s.bind(i_1, "threadIdx.x")
+    assert remarks(s, (64, 300), (64, 300), part="registers") == [
+        "row_local: 300 cells = 1.172 KiB, does not fit 1020 bytes of the registers of a thread"
+    ]
+
+
 def test_what_several_blocks_read_is_told():
     s = Schedule(kernels.conv_add)
     schedules.on_blocks(s, ("conv",), (8, 8))
