@@ -17,6 +17,8 @@ _RELATIVE = {2: 4e-3, 4: 2e-5, 8: 1e-11}
 _HEADINGS = ("what ran", "compared", "largest difference", "ms")
 
 Call = Callable[[Mapping[str, object]], object]
+#: Takes what runs next, how many have run, and how many there are.
+Show = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,7 @@ def compare(
     skipped: Mapping[str, str],
     arguments: Mapping[str, object],
     ignored: frozenset[str] = frozenset(),
+    show: Show | None = None,
 ) -> CheckReport:
     """Run everything on copies of the same arguments and compare.
 
@@ -87,6 +90,7 @@ def compare(
         skipped: what could not run here -> why.
         arguments: parameter -> argument; not changed.
         ignored: array arguments whose contents after the call nobody reads.
+        show: is told what runs next.
 
     What the plain function raises passes unchanged.
 
@@ -95,9 +99,12 @@ def compare(
         ArgumentError: when an argument cannot be copied.
         LoweringError: when a target that has to run this program cannot.
     """
+    tell = show or _say_nothing
+    tell("plain function", 0, len(candidates) + 1)
     expected, took = _run(plain, arguments, ignored)
     rows = [Row("plain function", "reference", 0.0, took)]
-    for candidate in candidates:
+    for number, candidate in enumerate(candidates, 1):
+        tell(candidate.label, number, len(candidates) + 1)
         try:
             found, took = _run_candidate(candidate, arguments, ignored)
         except LoweringError as error:
@@ -110,6 +117,10 @@ def compare(
         rows.append(Row(candidate.label, compared, largest, took))
     rows += [Row(label, f"skipped: {why}", None, None) for label, why in skipped.items()]
     return CheckReport(tuple(rows))
+
+
+def _say_nothing(label: str, done: int, of: int) -> None:
+    """Keep progress to itself."""
 
 
 def _printed(row: Row) -> tuple[str, str, str, str]:

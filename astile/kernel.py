@@ -193,6 +193,26 @@ class Kernel(Generic[P, R_co]):
         Raises:
             InternalError: at the first divergence, naming the step or target and the cell.
         """
+        return self._compared(args, kwargs, None)
+
+    def check_showing(
+        self, show: checking.Show, /, *args: P.args, **kwargs: P.kwargs
+    ) -> checking.CheckReport:
+        """As `check`, for runs that take a while.
+
+        Args:
+            show: is told what runs next, how many forms have run, and how many there are.
+            *args: as for `check`.
+            **kwargs: the same, by name.
+
+        Raises:
+            InternalError: as `check`.
+        """
+        return self._compared(args, kwargs, show)
+
+    def _compared(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], show: checking.Show | None
+    ) -> checking.CheckReport:
         values = self._bound(args, kwargs)
         forms = self._forms.suited_to(values, "python")
         checked = arguments.check(forms.uses, forms.conditions, values, "python")
@@ -203,9 +223,8 @@ class Kernel(Generic[P, R_co]):
                 hints=("check it with arrays that are apart",),
             )
         candidates, skipped = forms.candidates(self._default_target())
-        return checking.compare(
-            self._plain_call, candidates, skipped, values, frozenset(self._original.scratch)
-        )
+        scratch = frozenset(self._original.scratch)
+        return checking.compare(self._plain_call, candidates, skipped, values, scratch, show)
 
     def explain(self, *sizes: Any, **named: Any) -> Report:
         """Count what the schedule changes: bytes to and from slow memory, footprints, operations.

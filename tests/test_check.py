@@ -179,3 +179,10 @@ def test_device_arrays_are_refused():
 
     with pytest.raises(ArgumentError, match="in the memory of a GPU"):
         compare(add, [], {}, {"a": OnDevice()})
+
+
+def test_progress_is_told_before_each_form_runs():
+    told = []
+    candidates = [Candidate("one", add, True), Candidate("two", add, True)]
+    compare(add, candidates, {}, arguments(), show=lambda *each: told.append(each))
+    assert told == [("plain function", 0, 3), ("one", 1, 3), ("two", 2, 3)]

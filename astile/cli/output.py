@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import click
 from rich.console import Console
+from rich.progress import Progress
 from rich.syntax import Syntax
 from rich.table import Table
 
@@ -52,3 +54,21 @@ def print_json(value: dict[str, Any]) -> None:
         value: made by `astile.cli.schema`.
     """
     click.echo(json.dumps(value, indent=2))
+
+
+@contextmanager
+def progress(*, is_shown: bool) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar on the terminal's error stream while something runs; none where that is piped.
+
+    Args:
+        is_shown: whether there is to be one at all.
+    """
+    console = Console(stderr=True)
+    hidden = not (is_shown and console.is_terminal)
+    with Progress(console=console, transient=True, disable=hidden) as bar:
+        task = bar.add_task("", total=None)
+
+        def show(label: str, done: int, of: int) -> None:
+            bar.update(task, description=label, completed=done, total=of)
+
+        yield show
