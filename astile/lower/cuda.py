@@ -199,13 +199,15 @@ class _Module:
         grid = {axis: self._blocks(loop) for axis, loop in kernel.blocks.items()}
         texts = [printer.print_expression(grid[a]) if a in grid else "1" for a in "xyz"]
         total = None if shared is None else sum(shared.values())
-        self.infos.append(KernelInfo(name, (texts[0], texts[1], texts[2]), kernel.block, total))
+        info = KernelInfo(name, (texts[0], texts[1], texts[2]), kernel.block, total)
+        self.infos.append(info)
         choice = Choice(name)
         test = None if layout is None else layout.test()
         if test is not None:
             other = self.frame.fresh(f"{name.removesuffix('_kernel')}_scalar_kernel")
             self._define(other, parameters, self._body(kernel, None))
             choice = Choice(name, test, other)
+            self.infos.append(replace(info, name=other))
         launched = launches.launch(choice, grid, kernel.block, parameters, self.grid)
         return self._with_checks([root], launched) if checks else launched
 
@@ -216,6 +218,7 @@ class _Module:
             kernel: its structure.
             layout: of its arrays; None for a text without accesses of several cells.
         """
+        layout = None if layout is None else replace(layout, fresh=self.fresh)
         words = replace(self.words, layout=layout)
 
         def word(name: str) -> str:

@@ -209,7 +209,7 @@ RECIPES = (
         lambda s: recipes.tiled_matmul(s, tile=(4, 6), depth=3, cells=(2, 3), stages=2),
         matrices,
         MATRICES,
-        6,
+        7,
     ),
     Recipe(
         "matmul_packed",

@@ -2,6 +2,7 @@ import numpy as np
 from numba import cuda
 from numpy import int32, uint32, uint64
 
+from astile.intrinsics.async_copies import close_group, start_copy1, wait_all, wait_all_but_1
 from astile.intrinsics.cuda import is_aligned, load4, store2, store4
 
 
@@ -214,24 +215,37 @@ def matmul_scalar_kernel(A, B, C, M, K, N):
                 i_0 * uint32(32) + (A_y * uint32(8) + A_x) // uint32(2) < uint64(M)
                 and uint64(k_0) * uint32(8) + A_x % uint32(2) * uint32(4) + A_1_1 < uint64(K)
             ):
-                A_shared[
-                    uint64(k_0) % uint32(3),
-                    A_x % uint32(2) * uint32(4) + A_1_1,
-                    (A_y * uint32(8) + A_x) // uint32(2),
-                ] = A[
-                    i_0 * uint32(32) + (A_y * uint32(8) + A_x) // uint32(2),
-                    uint64(k_0) * uint32(8) + A_x % uint32(2) * uint32(4) + A_1_1,
-                ]
+                start_copy1(
+                    A_shared,
+                    (
+                        uint64(k_0) % uint32(3),
+                        A_x % uint32(2) * uint32(4) + A_1_1,
+                        (A_y * uint32(8) + A_x) // uint32(2),
+                    ),
+                    A,
+                    (
+                        i_0 * uint32(32) + (A_y * uint32(8) + A_x) // uint32(2),
+                        uint64(k_0) * uint32(8) + A_x % uint32(2) * uint32(4) + A_1_1,
+                    ),
+                )
         if B_1_0 < uint32(4):
             for B_1_1 in range(uint32(4)):
                 if (
                     uint64(k_0) * uint32(8) + B_0 < uint64(K)
                     and j_0 * uint32(16) + B_1_0 * uint32(4) + B_1_1 < uint64(N)
                 ):
-                    B_shared[uint64(k_0) % uint32(3), B_0, B_1_0 * uint32(4) + B_1_1] = B[
-                        uint64(k_0) * uint32(8) + B_0, j_0 * uint32(16) + B_1_0 * uint32(4) + B_1_1
-                    ]
+                    start_copy1(
+                        B_shared,
+                        (uint64(k_0) % uint32(3), B_0, B_1_0 * uint32(4) + B_1_1),
+                        B,
+                        (
+                            uint64(k_0) * uint32(8) + B_0,
+                            j_0 * uint32(16) + B_1_0 * uint32(4) + B_1_1,
+                        ),
+                    )
+        close_group()
 
+    wait_all_but_1()
     # A_shared, written by thread (A_y, A_x) above, is read by other threads below
     cuda.syncthreads()
     if (
@@ -241,22 +255,31 @@ def matmul_scalar_kernel(A, B, C, M, K, N):
     ):
         for k_0 in range(K // 8 - 2):
             for A_1_1 in range(uint32(4)):
-                A_shared[
-                    (uint64(k_0) + uint32(2)) % uint32(3),
-                    A_x % uint32(2) * uint32(4) + A_1_1,
-                    (A_y * uint32(8) + A_x) // uint32(2),
-                ] = A[
-                    i_0 * uint32(32) + (A_y * uint32(8) + A_x) // uint32(2),
-                    (uint64(k_0) + uint32(2)) * uint32(8) + A_x % uint32(2) * uint32(4) + A_1_1,
-                ]
+                start_copy1(
+                    A_shared,
+                    (
+                        (uint64(k_0) + uint32(2)) % uint32(3),
+                        A_x % uint32(2) * uint32(4) + A_1_1,
+                        (A_y * uint32(8) + A_x) // uint32(2),
+                    ),
+                    A,
+                    (
+                        i_0 * uint32(32) + (A_y * uint32(8) + A_x) // uint32(2),
+                        (uint64(k_0) + uint32(2)) * uint32(8) + A_x % uint32(2) * uint32(4) + A_1_1,
+                    ),
+                )
             if B_1_0 < uint32(4):
                 for B_1_1 in range(uint32(4)):
-                    B_shared[
-                        (uint64(k_0) + uint32(2)) % uint32(3), B_0, B_1_0 * uint32(4) + B_1_1
-                    ] = B[
-                        (uint64(k_0) + uint32(2)) * uint32(8) + B_0,
-                        j_0 * uint32(16) + B_1_0 * uint32(4) + B_1_1,
-                    ]
+                    start_copy1(
+                        B_shared,
+                        ((uint64(k_0) + uint32(2)) % uint32(3), B_0, B_1_0 * uint32(4) + B_1_1),
+                        B,
+                        (
+                            (uint64(k_0) + uint32(2)) * uint32(8) + B_0,
+                            j_0 * uint32(16) + B_1_0 * uint32(4) + B_1_1,
+                        ),
+                    )
+            close_group()
             for k_1 in range(uint32(8)):
                 for i_2 in range(uint32(4)):
                     for j_2 in range(uint32(2)):
@@ -264,6 +287,7 @@ def matmul_scalar_kernel(A, B, C, M, K, N):
                             A_shared[uint64(k_0) % uint32(3), k_1, i_1 * uint32(4) + i_2]
                             * B_shared[uint64(k_0) % uint32(3), k_1, j_1 * uint32(2) + j_2]
                         )
+            wait_all_but_1()
             # A_shared, written by thread (A_y, A_x) above, is read by other threads below
             cuda.syncthreads()
     else:
@@ -275,26 +299,37 @@ def matmul_scalar_kernel(A, B, C, M, K, N):
                         uint64(k_0) + uint32(2)
                     ) * uint32(8) + A_x % uint32(2) * uint32(4) + A_1_1 < uint64(K)
                 ):
-                    A_shared[
-                        (uint64(k_0) + uint32(2)) % uint32(3),
-                        A_x % uint32(2) * uint32(4) + A_1_1,
-                        (A_y * uint32(8) + A_x) // uint32(2),
-                    ] = A[
-                        i_0 * uint32(32) + (A_y * uint32(8) + A_x) // uint32(2),
-                        (uint64(k_0) + uint32(2)) * uint32(8) + A_x % uint32(2) * uint32(4) + A_1_1,
-                    ]
+                    start_copy1(
+                        A_shared,
+                        (
+                            (uint64(k_0) + uint32(2)) % uint32(3),
+                            A_x % uint32(2) * uint32(4) + A_1_1,
+                            (A_y * uint32(8) + A_x) // uint32(2),
+                        ),
+                        A,
+                        (
+                            i_0 * uint32(32) + (A_y * uint32(8) + A_x) // uint32(2),
+                            (uint64(k_0) + uint32(2)) * uint32(8)
+                            + A_x % uint32(2) * uint32(4)
+                            + A_1_1,
+                        ),
+                    )
             if B_1_0 < uint32(4):
                 for B_1_1 in range(uint32(4)):
                     if (
                         (uint64(k_0) + uint32(2)) * uint32(8) + B_0 < uint64(K)
                         and j_0 * uint32(16) + B_1_0 * uint32(4) + B_1_1 < uint64(N)
                     ):
-                        B_shared[
-                            (uint64(k_0) + uint32(2)) % uint32(3), B_0, B_1_0 * uint32(4) + B_1_1
-                        ] = B[
-                            (uint64(k_0) + uint32(2)) * uint32(8) + B_0,
-                            j_0 * uint32(16) + B_1_0 * uint32(4) + B_1_1,
-                        ]
+                        start_copy1(
+                            B_shared,
+                            ((uint64(k_0) + uint32(2)) % uint32(3), B_0, B_1_0 * uint32(4) + B_1_1),
+                            B,
+                            (
+                                (uint64(k_0) + uint32(2)) * uint32(8) + B_0,
+                                j_0 * uint32(16) + B_1_0 * uint32(4) + B_1_1,
+                            ),
+                        )
+            close_group()
             for k_1 in range(uint32(8)):
                 for i_2 in range(uint32(4)):
                     if i_0 * uint32(32) + i_1 * uint32(4) + i_2 < uint64(M):
@@ -304,8 +339,12 @@ def matmul_scalar_kernel(A, B, C, M, K, N):
                                     A_shared[uint64(k_0) % uint32(3), k_1, i_1 * uint32(4) + i_2]
                                     * B_shared[uint64(k_0) % uint32(3), k_1, j_1 * uint32(2) + j_2]
                                 )
+            wait_all_but_1()
             # A_shared, written by thread (A_y, A_x) above, is read by other threads below
             cuda.syncthreads()
+    wait_all()
+    # copies to tiles have arrived for all threads
+    cuda.syncthreads()
     for k_0 in range(max((K + 7) // 8 - 2, 0), (K + 7) // 8):
         for k_1 in range(uint32(8)):
             for i_2 in range(uint32(4)):
