@@ -2,7 +2,9 @@
 
 A value that moves into another array is cast to that array's type. Types are not known before a
 call, so they are compared as symbols: the set of array types that NumPy's promotion joins, and
-Python's own numbers, which are weak (NumPy 2, NEP 50).
+Python's own numbers, which are weak (NumPy 2, NEP 50). The order in which types are joined
+matters: ``uint8 * 0.1`` is a float64, to which a float32 is added, while the three joined at once
+give a float32. What is joined first becomes a symbol of its own.
 """
 
 from __future__ import annotations
@@ -23,6 +25,22 @@ Type = frozenset[str]
 _WEAK = ("int", "float", "complex", "bool")
 _PYTHON = {"float": "numpy.float64", "int": "numpy.int64", "complex": "numpy.complex128"}
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Mod, ast.FloorDiv)
+
+
+class JoinedType(str):
+    """The symbol of types that are joined before others are: ``(float, like x)``.
+
+    It is its own text, so that equal types are equal texts.
+    """
+
+    parts: Type
+
+    @classmethod
+    def of(cls, parts: Type) -> JoinedType:
+        """The symbol of some types."""
+        made = cls(f"({', '.join(sorted(parts))})")
+        made.parts = parts
+        return made
 
 
 def find_cast(original: Model, new: Model, hints: Hints) -> tuple[Statement, str] | None:
@@ -82,6 +100,8 @@ class Types:
         self._counts: set[str] = set()
         self._read: dict[str, bool] = {}
         self._scalars: dict[str, Type | None] = {}
+        #: Scalar -> the type with which its updates begin.
+        self._starts: dict[str, Type | None] = {}
         for node in ast.walk(program.function):
             self._look(node)
 
@@ -194,7 +214,10 @@ class Types:
 
     def _joined(self, parts: list[Type | None]) -> Type | None:
         known = [each for each in parts if each is not None]
-        return frozenset().union(*known) if len(known) == len(parts) and parts else None
+        if len(known) < len(parts) or not parts:
+            return None
+        strong = _strong(frozenset().union(*known))
+        return frozenset().union(*(_grouped(each, strong) for each in known))
 
     # --- scalars --------------------------------------------------------------------------------
 
@@ -209,18 +232,24 @@ class Types:
         assigned = self._assigned.get(scalar)
         if scalar in self._names.arguments or scalar in self._counts or not assigned:
             return None
-        parts = [None if each is None else self._of_value(each, scalar) for each in assigned]
-        whole = self._joined(parts)
-        if whole is None:
+        values = [each for each in assigned if each is not None]
+        starts = [each for each in values if not _computes_with(each, scalar)]
+        found = {id(each): self._of_value(each, scalar) for each in starts}
+        kinds = set(found.values())
+        if len(starts) < len(values):
+            if len(kinds) != 1:
+                return None  # what the updates compute with depends on the way that was taken
+            self._starts[scalar] = kinds.pop()
+            found |= {id(e): self._of_value(e, scalar) for e in values if e not in starts}
+        parts = [None if each is None else found[id(each)] for each in assigned]
+        known = [each for each in parts if each is not None]
+        if len(known) < len(parts):
             return None
+        whole: Type = frozenset().union(*known)
         strong = _strong(whole)
-        found = [(v, p) for v, p in zip(assigned, parts, strict=True) if v is not None and p]
-        first = [_strong(p) for value, p in found if not _computes_with(value, scalar)]
-        for value, part in found:
+        for value, part in zip(values, known, strict=True):
             if _strong(part) == strong:
                 continue
-            if _computes_with(value, scalar) and all(p | _strong(part) == strong for p in first):
-                continue  # promoted together with what the scalar holds
             # a value of some of the types is cast when it is stored, and would be computed with
             # in these types only: neither shows in a short number that is copied or added to
             if not (self._is_short(value) or _is_short_update(value, scalar)):
@@ -269,7 +298,7 @@ class Types:
 
     def _of_name(self, name: str, scalar: str) -> Type | None:
         if name == scalar:
-            return frozenset()
+            return self._starts.get(name, frozenset())
         if name in self._names.integers or name in self._counts:
             return frozenset(["int"])
         return self._of_scalar(name)
@@ -343,6 +372,21 @@ def _is_short_update(value: ast.expr, scalar: str) -> bool:
             counts = isinstance(right, ast.Constant) and isinstance(right.value, int)
             return name == scalar and counts
     return False
+
+
+def _grouped(part: Type, strong: Type) -> Type:
+    """A part of what is joined, as one symbol where the whole has more types than it.
+
+    Args:
+        part: types that are joined first.
+        strong: all types, Python's own numbers left out.
+    """
+    own = _strong(part)
+    if own in (frozenset(), strong) or len(part) == 1:
+        return part
+    if len(own) == 1 and all(each.startswith("numpy.float") for each in own):
+        return own if part <= own | {"int", "float"} else frozenset([JoinedType.of(part)])
+    return frozenset([JoinedType.of(part)])
 
 
 def _strong(types: Type) -> Type:

@@ -99,7 +99,8 @@ def _test(joined: ast.expr, own: ast.expr) -> ast.stmt:
 def _check_operands(made: query.Allocation, parameters: list[str]) -> list[str]:
     """The arguments that a joined type is made of; refuses arrays of the function's own."""
     assert isinstance(made.dtype, ast.Call)
-    arrays = [each.id for each in made.dtype.args if isinstance(each, ast.Name)]
+    joins = [each for each in ast.walk(made.dtype) if isinstance(each, ast.Call)]
+    arrays = [each.id for join in joins for each in join.args if isinstance(each, ast.Name)]
     if not arrays or not set(arrays) <= set(parameters):
         raise LoweringError(
             f"the type of {made.array}, {print_expression(made.dtype)}, is not known before the "

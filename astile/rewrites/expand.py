@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from astile.analysis import affine, intervals
 from astile.analysis.affine import Affine
 from astile.analysis.calls import Calls
 from astile.analysis.params import names_of
-from astile.analysis.value_types import Types
+from astile.analysis.value_types import JoinedType, Types
 from astile.diagnostics import suggestions
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
@@ -208,10 +208,9 @@ def dtype_of_scalar(edit: Editor, scalar: str, parts: Sequence[ast.stmt]) -> ast
     found = _types(edit).of_scalar(scalar)
     if found is None:
         raise _unknown_type(edit, scalar, parts)
-    operands = [_operand(edit, each) for each in sorted(found, key=_order)]
-    if len(operands) > 1 or isinstance(operands[0], ast.Constant):
-        return nodes.call(edit.numpy("result_type"), operands)
-    only = operands[0]
+    if len(found) > 1:
+        return _joined(edit, found)
+    only = _operand(edit, next(iter(found)))
     return nodes.attribute(only, "dtype") if isinstance(only, ast.Name) else only
 
 
@@ -237,12 +236,19 @@ def _unknown_type(edit: Editor, scalar: str, parts: Sequence[ast.stmt]) -> Sched
     )
 
 
+def _joined(edit: Editor, kinds: Iterable[str]) -> ast.expr:
+    operands = [_operand(edit, each) for each in sorted(kinds, key=_order)]
+    return nodes.call(edit.numpy("result_type"), operands)
+
+
 def _order(kind: str) -> tuple[bool, str]:
     return kind not in _WEAK, kind
 
 
 def _operand(edit: Editor, kind: str) -> ast.expr:
-    """One type that promotion joins: Python's numbers, an array, or a type of NumPy."""
+    """One type that promotion joins: Python's numbers, an array, a type of NumPy, or a join."""
+    if isinstance(kind, JoinedType):
+        return _joined(edit, kind.parts)
     if kind in _WEAK:
         return nodes.const(_WEAK[kind])
     if kind.startswith("like "):

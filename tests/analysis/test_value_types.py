@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from astile.analysis.equivalence import compare
@@ -44,6 +45,10 @@ def accepted(start: str, update: str, dtype: str) -> bool:
         ("x[i, 0]", "+= x[i, k]", "x.dtype"),
         ("np.float64(0)", "+= np.float64(x[i, k])", "np.float64"),
         ("-np.inf", "= max(s , x[i, k])", "np.result_type(0.0, x)"),
+        ("0.0", "+= x[i, k] * 0.1 + y[k]", "np.result_type(0.0, np.result_type(0.0, x), y)"),
+        ("0.0", "= s * x[i, k] + y[k]", "np.result_type(0.0, np.result_type(x, 0.0), y)"),
+        ("0", "+= x[i, k] * y[k] + z[k]", "np.result_type(0, np.result_type(x, y), z)"),
+        ("np.float32(0)", "+= x[i, k] * 0.5", "np.result_type(np.float32, np.result_type(0.0, x))"),
     ],
 )
 def test_a_cell_of_the_type_that_the_scalar_has(start, update, dtype):
@@ -66,6 +71,10 @@ def test_a_cell_of_the_type_that_the_scalar_has(start, update, dtype):
         ("np.inf", "= min(s , x[i, k])", "x.dtype"),  # no integer type holds it
         ("0.058823529411764705", "+= x[i, k]", "np.result_type(0.0, x)"),
         ("max(x[i, 0], y[0])", "+= x[i, k]", "np.result_type(x, y)"),  # it is one of the two
+        ("0.0", "+= x[i, k] * 0.1 + y[k]", "np.result_type(0.0, x, y)"),  # uint8, then float32
+        ("0.0", "= s * x[i, k] + y[k]", "np.result_type(0.0, x, y)"),
+        ("0", "+= x[i, k] * y[k] + z[k]", "np.result_type(0, x, y, z)"),  # int16, uint16, float32
+        ("np.float32(0)", "+= x[i, k] * 0.5", "np.result_type(0.0, np.float32, x)"),
         ("0.0", "+= math.exp(x[i, k])", "np.float64"),  # one of NumPy's is no number of Python
     ],
 )
@@ -108,3 +117,20 @@ def test_a_name_of_two_kinds_of_numbers_has_no_type():
     with pytest.raises(ScheduleError) as caught:
         Schedule(program_from(text)).expand("s", "i")
     assert caught.value.code == "schedule.unknown-type"
+
+
+def test_types_are_joined_in_the_order_of_the_arithmetic():
+    text = """
+def f(x, y, out):
+    for i in range(len(out)):
+        t = x[i] * 0.1 + y[i]
+        out[i] = t * 3
+"""
+    s = Schedule(program_from(text))
+    s.expand("t", "i")
+    x, y = np.arange(200, 204, dtype=np.uint8), np.float32(1) / np.arange(1, 5, dtype=np.float32)
+    wanted, got = np.zeros(4), np.zeros(4)
+    Schedule(program_from(text)).build(target="python")(x, y, wanted)
+    for target in ("python", "emulate"):
+        s.build(target=target)(x, y, got)
+        assert np.array_equal(wanted, got), target
