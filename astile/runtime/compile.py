@@ -14,7 +14,7 @@ import importlib.util
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -198,16 +198,19 @@ def to_host(value: Any) -> Any:
     return value if copy is None else copy()
 
 
-def keep_lines(function: Any) -> None:
-    """Let the kernels of a host function keep the lines of their text, for profilers.
+def prepare_kernels(function: Any, threads: Mapping[str, int]) -> None:
+    """Let kernels keep the lines of their text, for profilers, and no more registers than fit.
+
+    A block whose threads have more registers than a multiprocessor cannot be launched.
 
     Args:
-        function: of a module whose kernels were not launched so far.
+        function: the host function of a module whose kernels were not launched so far.
+        threads: name of a kernel -> threads of a block.
     """
-    for each in function.__globals__.values():
-        options = getattr(each, "targetoptions", None)
-        if isinstance(options, dict) and not options.get("device") and not in_simulator():
-            options["lineinfo"] = True
+    for name, count in threads.items():
+        options = getattr(function.__globals__.get(name), "targetoptions", None)
+        if isinstance(options, dict) and not in_simulator():
+            options.update(lineinfo=True, launch_bounds=count)
 
 
 def check_bounds(function: Any) -> None:

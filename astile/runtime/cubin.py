@@ -40,13 +40,16 @@ class Resources:
     shared: int
 
 
-def cubin(kernel: Any, signature: Sequence[str], cc: tuple[int, int]) -> bytes:
+def cubin(
+    kernel: Any, signature: Sequence[str], cc: tuple[int, int], threads: int | None = None
+) -> bytes:
     """The machine code of one kernel.
 
     Args:
         kernel: decorated with `cuda.jit`.
         signature: numba's spelling of the type of each argument.
         cc: compute capability.
+        threads: of a block, where they are known.
 
     Raises:
         LoweringError: where something is missing, or numba cannot compile the kernel.
@@ -63,6 +66,7 @@ def cubin(kernel: Any, signature: Sequence[str], cc: tuple[int, int]) -> bytes:
             abi="numba",
             lto=True,
             lineinfo=True,
+            launch_bounds=threads,
         )
         library._lto = True
         return bytes(library.get_cubin(cc=target).code)

@@ -138,11 +138,11 @@ def _complaint(code: KernelCode) -> str:
 
 
 def _code(text: str, launch: recording.Launch, cc: tuple[int, int]) -> KernelCode:
-    machine = cubin.cubin(launch.kernel, launch.signature, cc)
+    threads = prod(launch.block)
+    machine = cubin.cubin(launch.kernel, launch.signature, cc, threads)
     taken = cubin.resources(machine, cc)
     code = sass.parse(cubin.disassembly(machine))
     body = code.main_loop()
-    threads = prod(launch.block)
     gpu = H100 if cc >= (9, 0) else A100
     return KernelCode(
         launch.name,

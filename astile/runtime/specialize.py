@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 
 from astile import lower, runtime
 from astile.errors import InternalError
@@ -110,7 +111,8 @@ class Specializer:
         parts = (self.target, constants, *(("bounds",) if check_bounds else ()))
         function = load.load(lowered.text, lowered.entry, parts)
         if self.target == "cuda":
-            compiling.keep_lines(function)
+            threads = {each.name: prod(each.block) for each in lowered.kernels}
+            compiling.prepare_kernels(function, threads)
         if self.target == "cpu":
             kept.keep(function, load.content_key(lowered.text, lowered.entry, parts))
         if self.target == "cpu" and check_bounds:

@@ -13,7 +13,8 @@ from astile import Schedule, tile
 from astile.analysis import sass
 from astile.errors import LoweringError
 from astile.lower.lowered import Lowered
-from astile.runtime import cubin, machine_code, recording
+from astile.runtime import compile as compiling
+from astile.runtime import cubin, load, machine_code, recording
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "recipes"
 SQUARE = np.zeros((256, 256), np.float32)
@@ -122,3 +123,13 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         cubin.disassembly(b"")
     assert "libnvvm" in str(caught.value.diagnostic.notes)
     assert "pip install" in str(caught.value.diagnostic.hints)
+
+
+def test_loaded_kernels_keep_their_lines_and_fit_a_block() -> None:
+    if not compiling.cuda_importable():
+        pytest.skip("numba.cuda does not import here")
+    function = load.load(IN_MEMORY, "shifted", ("cuda", "options"))
+    compiling.prepare_kernels(function, {"shifted_kernel": 256, "absent": 1})
+    kernel = function.__globals__["shifted_kernel"]
+    assert kernel.targetoptions["lineinfo"] is True
+    assert kernel.targetoptions["launch_bounds"] == 256
