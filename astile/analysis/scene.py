@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import takewhile
 
 from astile.analysis import affine_sets, hardware, isl
 from astile.analysis.accesses import EFFECTS, RETURN, Access, Accesses, Reader
@@ -15,7 +16,7 @@ from astile.analysis.calls import Calls
 from astile.analysis.domains import lowest, lows
 from astile.analysis.hardware import AXES, Kernel, Seat
 from astile.analysis.statements import Leaf, Level, survey
-from astile.ir import query
+from astile.ir import nodes, query
 from astile.ir.program import Program
 
 
@@ -39,12 +40,14 @@ class Home:
     """Where an array is made: once for each iteration of the loops around its allocation.
 
     Args:
-        leaf: the allocation.
+        leaf: the allocation, or the first of several like it.
         scope: ``"global"``, ``"shared"`` or ``"local"``.
+        depth: how many loops are around all of them.
     """
 
     leaf: Leaf
     scope: str
+    depth: int
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -53,7 +56,7 @@ class Home:
         Shared memory is laid out once per block and local memory once per thread, so that
         sequential loops inside a kernel use the same cells again.
         """
-        levels = self.leaf.place.levels
+        levels = self.leaf.place.levels[: self.depth]
         inside = next((k for k, each in enumerate(levels) if hardware.is_bound(each.loop)), None)
         if self.scope == "global" or inside is None:
             return levels
@@ -101,7 +104,9 @@ class Scene:
     def _homes(self) -> dict[str, Home | None]:
         """Array -> its home; None for names bound more than once, or inside another statement.
 
-        What is bound is a new array: `check_aliases` has refused all else.
+        What is bound is a new array: `check_aliases` has refused all else. Several local arrays of
+        one name and shape, as versions of a loop make them, count as one that lives as long as
+        what is around all of them.
         """
         found: dict[str, Home | None] = {}
         for leaf in self.survey.leaves:
@@ -110,8 +115,12 @@ class Scene:
             made = query.allocation(leaf.node)
             scope = "global" if made is None else made.scope
             for array in query.names_written(leaf.node) & self.survey.names.ranks.keys():
-                known = leaf.is_simple and array not in found
-                found[array] = Home(leaf, scope) if known else None
+                if array in found:
+                    found[array] = _joined(found[array], leaf)
+                elif leaf.is_simple:
+                    found[array] = Home(leaf, scope, len(leaf.place.levels))
+                else:
+                    found[array] = None
         return found
 
     def _parameters(self) -> set[str]:
@@ -287,6 +296,23 @@ class Scene:
                     where = access.node if access.node is not None else seat.statement
                     return f"{access.array} is not one array throughout", where
         return None
+
+
+def _joined(home: Home | None, leaf: Leaf) -> Home | None:
+    """The home of an array that is made in two places; None where these are not alike."""
+    if home is None or not leaf.is_simple:
+        return None
+    made, other = query.allocation(home.leaf.node), query.allocation(leaf.node)
+    if made is None or other is None or not made.scope == other.scope == "local":
+        return None
+    shapes = [[query.integer(each) for each in held.shape or ()] for held in (made, other)]
+    if made.word != other.word or shapes[0] != shapes[1] or None in (*shapes[0], made.shape):
+        return None
+    if not nodes.same(made.dtype, other.dtype):
+        return None
+    pairs = zip(home.leaf.place.levels, leaf.place.levels, strict=False)
+    around = takewhile(lambda pair: pair[0].loop is pair[1].loop, pairs)
+    return replace(home, depth=min(home.depth, len(list(around))))
 
 
 def forward(level: Level, name: str) -> str:

@@ -57,6 +57,32 @@ def k(x, out):
     assert refuted(text.replace("KIND", kind).replace("sums[i] +=", "sums[0] +=")).array == "sums"
 
 
+VERSIONS = """
+def k(x, out):
+    for i in parallel(16):
+        if x.shape[1] > 8:
+            two = local.empty(2, np.float32)
+            for j in range(2):
+                two[j] = x[i, j]
+            out[i] = two[0] + two[1]
+        else:
+            two = local.empty(2, np.float32)
+            for j in range(2):
+                two[j] = x[i, 0]
+            out[i] = two[1]
+"""
+
+
+def test_versions_of_a_loop_with_local_arrays_of_one_name() -> None:
+    assert proved(VERSIONS)
+    assert refuted(VERSIONS.replace("out[i] = two[1]", "out[0] = two[1]")).array == "out"
+    shared = VERSIONS.replace("    for i in", "    two = local.empty(2, np.float32)\n    for i in")
+    assert refuted(shared.replace("            two = local.empty(2, np.float32)\n", ""))
+    for other in ("local.empty(3, np.float32)", "local.zeros(2, np.float32)"):
+        unlike = other.join(VERSIONS.rsplit("local.empty(2, np.float32)", 1))
+        assert "two is not one array throughout" in unknown(unlike)
+
+
 @pytest.mark.parametrize("kind", ["parallel", "vector", "block.x", "thread.x"])
 def test_each_iteration_with_a_cell_of_its_own(kind: str) -> None:
     assert proved(f"""
