@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
+from astile.lower.vector_values import NEARLY
 from astile.schedule import rims, rows_inside
 from astile.schedule.select import Loop
 
@@ -27,7 +28,8 @@ def for_cores(s: Schedule) -> None:
     """Choose the steps for a program that runs on a CPU.
 
     The innermost loops go along rows, first and last iterations whose indices are clamped or
-    wrapped stand apart, and the outermost loops that can run on several cores do.
+    wrapped stand apart, and the outermost loops that can run on several cores do. Innermost
+    loops become vectors where they call exp, log or tanh.
 
     Args:
         s: the schedule; steps are added to it.
@@ -36,6 +38,8 @@ def for_cores(s: Schedule) -> None:
     _near_their_use(s)
     _rims_apart(s)
     _on_cores(s)
+    if not s.exact:
+        _functions_in_vectors(s)
 
 
 def attempt(step: Callable[..., object], *arguments: object) -> bool:
@@ -178,3 +182,17 @@ def _spread(s: Schedule, statement: ast.stmt, depth: int) -> None:
     for body in query.bodies(statement):
         for each in body:
             _spread(s, each, depth)
+
+
+def _functions_in_vectors(s: Schedule) -> None:
+    """Compute functions that take a processor long for several cells at once."""
+    for nest in rows_inside.innermost(s.program):
+        words = [query.dotted(e.func) for e in ast.walk(nest[-1]) if isinstance(e, ast.Call)]
+        if any(_path(s, each) in NEARLY for each in words if each):
+            attempt(s.vectorize, _handle(s, nest[-1]))
+
+
+def _path(s: Schedule, word: str) -> str:
+    """``np.exp`` by the names of modules: ``numpy.exp``."""
+    head, dot, rest = word.partition(".")
+    return s.program.imports.get(head, head) + dot + rest

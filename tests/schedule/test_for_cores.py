@@ -74,6 +74,12 @@ def whole(x, total):
         total[i] = rows[0] + rows[x.shape[0] - 1 - i]
 
 
+def shaped(x, y):
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            y[i, j] = np.tanh(x[i, j])
+
+
 def body(function: Callable[..., None]) -> str:
     s = Schedule(function)
     for_cores(s)
@@ -107,6 +113,13 @@ def test_rows_that_are_needed_again_are_kept_in_strips() -> None:
 
 def test_rims_stand_apart() -> None:
     assert "y[i, j] = x[i, j - 1] + x[i, j + 2]" in body(clamped)
+
+
+def test_functions_are_computed_in_vectors_unless_exact() -> None:
+    assert "for j in vector(x.shape[1]):" in body(shaped)
+    exact = Schedule(shaped, exact=True)
+    for_cores(exact)
+    assert "vector" not in exact.source()
 
 
 def test_what_follows_each_other_stays() -> None:
