@@ -10,11 +10,27 @@ from benchmarks.workload import Array, Workload, blank, normal
 
 if TYPE_CHECKING:
     from astile import Schedule
+    from astile.schedule.select import Loop
 
 _CHANNELS, _MAPS, _SIZE = 16, 32, 224
 
 
 def conv32(x: Array, w: Array, residual: Array, out: Array) -> None:
+    M, H, W = out.shape
+    C = x.shape[0]
+    for m in range(M):
+        for i in range(H):
+            for j in range(W):
+                out[m, i, j] = residual[m, i, j]
+                for c in range(C):
+                    for p in range(3):
+                        for q in range(3):
+                            out[m, i, j] += w[m, c, p, q] * x[c, i + p, j + q]
+                out[m, i, j] = max(out[m, i, j], np.float32(0))
+
+
+def conv32_in_a_scalar(x: Array, w: Array, residual: Array, out: Array) -> None:
+    """The same loops with the sum in a scalar, which is faster under numba."""
     M, H, W = out.shape
     C = x.shape[0]
     for m in range(M):
@@ -43,17 +59,37 @@ def _reference(x: Array, w: Array, residual: Array, out: Array) -> Array:
     return np.maximum(residual, 0)
 
 
-def _maps_on_cores(s: Schedule) -> None:
-    s.parallel("m")
+def _tiled(s: Schedule, maps: int = 8, columns: int = 16) -> None:
+    """Sums of a few maps at a time in registers, a vector of columns each; rows on the cores."""
+    j_0, j_1 = s.split("j", [None, columns])
+    s.reorder("i", "m", j_0, j_1, "c", "p", "q")
+    m_0, m_1 = s.split("m", [None, maps], tail="cut")
+
+    def named(variable: str) -> list[Loop]:
+        return [each for each in s.loops() if each.var == variable]
+
+    channels = [each for variable in ("c", "p", "q") for each in named(variable)]
+    tiles, last_tiles = named("j_0")
+    vectors, last_vectors = named("j_1")
+    s.reorder(m_0, tiles, *channels[::2], m_1, vectors)
+    s.reorder("m", last_tiles, *channels[1::2], last_vectors)
+    stored = s.cache_write("out", "local", at=tiles)
+    last_stored = s.cache_write("out", "local", at=last_tiles)
+    s.parallel("i")
+    for each in (*named("m_1"), *named("q"), stored[-2]):
+        s.unroll(each)
+    for each in (*named("j_1"), stored[-1], last_stored[-1]):
+        s.vectorize(each)
 
 
 WORKLOADS = (
     Workload(
         "conv32",
         conv32,
-        _maps_on_cores,
+        _tiled,
         _inputs,
         _reference,
+        plain=conv32_in_a_scalar,
         on_cores=("m",),
         flops=_SIZE**2 * _MAPS * (_CHANNELS * 18.0 + 2),
     ),
