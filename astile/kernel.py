@@ -22,6 +22,7 @@ from astile.runtime import arguments, arrays, launch, load, machine_code
 from astile.runtime import compile as compiling
 from astile.runtime.repeats import Repeats
 from astile.schedule import blame as blaming
+from astile.schedule import limits
 from astile.schedule.blame import Blame
 from astile.schedule.schedule import Schedule
 from astile.schedule.step import Step
@@ -333,7 +334,10 @@ class Kernel(Generic[P, R_co]):
                 checked = arguments.check(forms.uses, forms.conditions, values, target)
         may_leave = forms.may_leave(checked, target)
         specializer = forms.specializer(target)
-        launcher = specializer.launcher(checked.types, original=original, check_bounds=may_leave)
+        with limits.naming_steps(() if original else forms.schedule(target).steps):
+            launcher = specializer.launcher(
+                checked.types, original=original, check_bounds=may_leave
+            )
         if target == "cuda":
             self._warn_of_copies(checked)
         result = launcher(checked)

@@ -21,7 +21,7 @@ from astile.lower import cpu, python
 from astile.lower.explicit_vectors import Machine
 from astile.lower.lowered import Lowered
 from astile.schedule import blame as blaming
-from astile.schedule import navigate, select
+from astile.schedule import limits, navigate, select
 from astile.schedule.blame import Blame
 from astile.schedule.hardware_methods import HardwareMethods
 from astile.schedule.interleaving_methods import InterleavingMethods
@@ -164,7 +164,8 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethod
         if target == "cpu":
             return cpu.lower(self.program, types=types, machine=self._machine())
         if target == "cuda":
-            made = lower.cuda.lower(self.program, types=types, exact=self.exact)
+            with limits.naming_steps(self._steps):
+                made = lower.cuda.lower(self.program, types=types, exact=self.exact)
             if all(each.proof is not None for each in self._steps):
                 self._known_prover().check_finished(self.program)
             return made
