@@ -87,6 +87,30 @@ def test_the_program_of_a_section_gets_its_message(
         assert text == message.rstrip("\n")
 
 
+#: Codes about a name that is not known; the programs of the page misspell one.
+MISSPELT = (
+    "source.unknown-name",
+    "source.unknown-attribute",
+    "source.no-function",
+    "source.scratch",
+    "schedule.no-such-loop",
+    "schedule.no-such-stage",
+    "schedule.no-such-array",
+    "schedule.no-such-scalar",
+    "schedule.bad-scope",
+    "schedule.bad-axis",
+    "schedule.bad-tail",
+    "schedule.bad-target",
+    "schedule.bad-options",
+    "argument.bad-dtype",
+)
+
+
+@pytest.mark.parametrize("code", MISSPELT)
+def test_a_misspelt_name_gets_a_suggestion(code):
+    assert "help: did you mean '" in sections()[code]
+
+
 def codes_of_source():
     """The codes that the package spells: ``code="..."``, and default codes of classes."""
     found = set()

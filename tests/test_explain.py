@@ -197,8 +197,7 @@ def test_tiles_that_do_not_fit_are_told():
 
 
 def gathered(x, out):
-    n, m = x.shape
-    for i in range(n):
+    for i in range(len(x)):
         row = np.empty(300, np.float32)
         for k in range(300):
             row[k] = x[i, k]

@@ -204,7 +204,9 @@ def loops_of(program: Program, stage: Stage) -> list[ast.For]:
 
 
 def _no_such_loop(program: Program, wanted: str) -> ScheduleError:
-    names = [_variable(each) for each in counted_loops(program)]
+    stage, dot, _ = wanted.rpartition(".")
+    around = loops_of(program, find_stage(program, stage)) if dot else counted_loops(program)
+    names = [f"{stage}{dot}{_variable(each)}" for each in around]
     gone = [text for text in program.gone.values() if f"replaced {wanted} by" in text]
     hints = suggestions(wanted, names, "loops here")
     return ScheduleError(
