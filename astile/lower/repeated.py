@@ -91,9 +91,10 @@ class Calls:
         word = _NAMED[function]
         if word and not word.startswith("_"):
             return word
-        known = [n for n in query.preorder(call) if isinstance(n, ast.Name)]
-        read = [each.id for each in known if each.id not in self.words.imports]
-        return (read[0] if read else "x") + (word or "_v")
+        place = call.args[1 if function == "load_where" else 0]
+        known = [n.id for n in query.preorder(place) if isinstance(n, ast.Name)]
+        read = [each for each in known if each not in self.words.imports]
+        return (read[0] if read else "number") + (word or "_v")
 
     def may_be_named(self, node: ast.AST) -> bool:
         """Whether a value is one that may get a name: nothing in it does more than compute."""
