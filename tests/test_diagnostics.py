@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 
 import pytest
 
@@ -175,3 +176,19 @@ def test_families():
 def test_illegal_schedules_carry_what_was_found():
     error = IllegalSchedule("wrong", witness=((0, 1), (1, 0)), array="A", kind="flow")
     assert (error.witness, error.array, error.kind) == (((0, 1), (1, 0)), "A", "flow")
+
+
+def test_errors_as_data():
+    place = Related(at(11, 5, 22), "in this loop")
+    error = IllegalSchedule(
+        "wrong", code="illegal.flow", array="A", kind="flow", span=at(12, 9, 13), related=[place]
+    )
+    error.named("reorder('j', 'i')")
+    found = json.loads(json.dumps(error.to_dict()))
+    assert found["schema"] == 1
+    told = found["error"]
+    assert (told["type"], told["code"], told["kind"]) == ("IllegalSchedule", "illegal.flow", "flow")
+    assert told["operation"] == "reorder('j', 'i')"
+    assert told["place"]["file"] == "kernel.py"
+    assert (told["place"]["line"], told["place"]["column"]) == (12, 9)
+    assert told["related"][0]["label"] == "in this loop"
