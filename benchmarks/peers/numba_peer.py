@@ -30,20 +30,26 @@ def variants(workload: Workload, arguments: Sequence[Any], threads: int) -> dict
     return {name: variant(function) for name, function in forms.items()}
 
 
-def _module(workload: Workload, parallel: bool) -> Callable[..., None]:
-    """The function as it was written, decorated with `njit`, in a module of its own.
+def text(workload: Workload, parallel: bool) -> str:
+    """The loops as they were written, decorated with `njit`.
 
-    The names that it takes from its module are those of that module.
+    Args:
+        workload: whose loops.
+        parallel: run those on several cores that may.
     """
-    loops = workload.plain or workload.function
-    source = textwrap.dedent(inspect.getsource(loops))
-    if parallel:
-        for variable in workload.on_cores:
-            source = re.sub(rf"(for {variable} in )range\(", r"\1prange(", source)
+    source = textwrap.dedent(inspect.getsource(workload.plain or workload.function))
+    for variable in workload.on_cores if parallel else ():
+        source = re.sub(rf"(for {variable} in )range\(", r"\1prange(", source)
     imports = "import numba\nfrom numba import prange\n"
     decorator = f"@numba.njit(fastmath=True, error_model='numpy', parallel={parallel})\n"
+    return f"{imports}\n\n{decorator}{source}"
+
+
+def _module(workload: Workload, parallel: bool) -> Callable[..., None]:
+    """The function of a module of its own, with the names of the module it was written in."""
+    loops = workload.plain or workload.function
     with tempfile.NamedTemporaryFile("w", suffix=".py", delete=False) as file:
-        file.write(f"{imports}\n\n{decorator}{source}")
+        file.write(text(workload, parallel))
     spec = importlib.util.spec_from_file_location(Path(file.name).stem, file.name)
     assert spec is not None
     assert spec.loader is not None

@@ -1,0 +1,82 @@
+"""The benchmark compares before it measures, and prints what its readers rely on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from benchmarks import cpu, measure, worker
+from benchmarks.measure import Machine, Record
+from benchmarks.peers import numba_peer
+from benchmarks.workload import blank
+from benchmarks.workloads import WORKLOADS
+
+ASTILE = Record("blur", 1, "astile", 0.004, 0.003, 0.0015, "schedule", 1.0, 0.0025)
+OTHER = Record("blur", 1, "numpy", 0.008, 0.007, 0.0015, "arrays", 0.1, 0.0025)
+TWO = Record("blur", 2, "numpy", 0.002, 0.002, None, "arrays", 0.1, None)
+
+
+def test_lines_of_json_have_the_keys_that_others_read():
+    assert list(ASTILE.as_dict()) == [
+        "workload",
+        "threads",
+        "peer",
+        "median_s",
+        "min_s",
+        "limit_s",
+    ]
+
+
+def test_the_table_compares_medians_with_those_of_astile():
+    table = cpu.table([ASTILE, OTHER, TWO])
+    columns = {str(each.header): list(each.cells) for each in table.columns}
+    assert columns["astile is faster by"] == ["", "2.00", ""]
+    assert columns["of limit"] == ["50%", "21%", ""]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--only", "blurr"], ["--peers", "cobol"], ["--threads", "two"]]
+)
+def test_what_is_not_known_is_refused(arguments):
+    found = CliRunner().invoke(cpu.main, arguments)
+    assert found.exit_code == 2
+    assert arguments[1] in found.output
+
+
+def test_a_wrong_result_is_not_measured():
+    expected = np.arange(4.0)
+    worker.require_close(expected.astype(np.float32), expected, WORKLOADS["blur"])
+    for wrong in (expected + 0.01, np.full(4, np.nan)):
+        with pytest.raises(worker.DifferenceError):
+            worker.require_close(wrong, expected, WORKLOADS["blur"])
+
+
+def test_the_limit_is_the_slower_of_arithmetic_and_memory():
+    machine = Machine()
+    machine.see({"flops": 1e9, "streamed": 1e9, "copied": 5e8})
+    machine.see({"flops": 2e9, "streamed": 1e8, "copied": 1e8})
+    blur, matmul = WORKLOADS["blur"], WORKLOADS["matmul1024"]
+    assert machine.seconds(blur, "streamed") == blur.bytes / 1e9
+    assert machine.seconds(blur, "copied") == blur.bytes / 5e8
+    assert machine.seconds(matmul, "streamed") == matmul.flops / 2e9
+
+
+def test_plain_numba_gets_the_loops_that_may_run_on_cores():
+    for workload in WORKLOADS.values():
+        loops, prange = (numba_peer.text(workload, each) for each in (False, True))
+        assert all(f"for {each} in range(" in loops for each in workload.on_cores)
+        assert all(f"for {each} in prange(" in prange for each in workload.on_cores)
+        compile(prange, workload.name, "exec")
+
+
+def test_arrays_begin_where_streaming_stores_work():
+    made = blank(3, 5)
+    assert made.ctypes.data % 64 == 0
+    assert made.shape == (3, 5)
+
+
+def test_exact_arguments_leave_integers_as_they_are():
+    assert measure._exact(3) == 3
+    assert measure._exact(np.ones(2, np.float32)).dtype == np.float64
+    assert measure._exact(np.ones(2, np.int32)).dtype == np.int32
