@@ -198,6 +198,34 @@ def to_host(value: Any) -> Any:
     return value if copy is None else copy()
 
 
+@contextlib.contextmanager
+def in_order_with(streams: Sequence[int]) -> Iterator[None]:
+    """Kernels inside run after what is queued on some streams by now, and before what comes later.
+
+    Args:
+        streams: handles of CUDA streams other than the default one, on which kernels run.
+    """
+    if not streams:
+        yield
+        return
+    cuda = _cuda()
+    own, others = cuda.default_stream(), [cuda.external_stream(each) for each in streams]
+    for each in others:
+        _after(cuda, own, each)
+    try:
+        yield
+    finally:
+        for each in others:
+            _after(cuda, each, own)
+
+
+def _after(cuda: Any, later: Any, earlier: Any) -> None:
+    """Let a stream wait for what is queued on another one now."""
+    event = cuda.event(timing=False)
+    event.record(earlier)
+    event.wait(later)
+
+
 def prepare_kernels(function: Any, threads: Mapping[str, int]) -> None:
     """Let kernels keep the lines of their text, for profilers, and no more registers than fit.
 

@@ -14,7 +14,7 @@ from astile.ir.program import Program
 from astile.lower import promotion
 from astile.lower.promotion import Kind
 from astile.runtime import compile as compiling
-from astile.runtime import traced
+from astile.runtime import streams, traced
 from astile.runtime.arguments import Checked
 from astile.runtime.traced import PlaceOf
 
@@ -99,7 +99,8 @@ class Launcher:
             _require_host(checked, self.target)
             return self._call(checked.values)
         if any(each.on_device for each in checked.arrays.values()):
-            return self._call(checked.values)
+            with compiling.in_order_with(streams.of_callers(checked.arrays.values())):
+                return self._call(checked.values)
         return self._call_with_copies(checked)
 
     def _call(self, values: Mapping[str, object]) -> object:

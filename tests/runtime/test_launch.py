@@ -4,12 +4,14 @@ import json
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from astile.errors import ArgumentError
 from astile.runtime import compile as compiling
+from astile.runtime import streams
 from astile.runtime.arguments import Checked
 from astile.runtime.arrays import array_facts
 from astile.runtime.launch import Launcher
@@ -135,3 +137,93 @@ def test_copies_to_the_gpu_and_back(tmp_path):
     assert told["empty"]
     assert told["frozen"] == [1.0] * 5  # not written, so not copied back
     assert told["x"] == [9.0, 7.0, 5.0, 3.0, 1.0]
+
+
+# --- streams ------------------------------------------------------------------------------------
+
+
+class Events:
+    """Stands for numba.cuda: notes who waits for whom."""
+
+    def __init__(self):
+        self.log = []
+
+    def default_stream(self):
+        return "own"
+
+    def external_stream(self, handle):
+        return f"stream {handle}"
+
+    def event(self, timing):
+        assert not timing
+        events = self
+
+        class Event:
+            def record(self, stream):
+                self.recorded = stream
+
+            def wait(self, stream):
+                events.log.append(f"{stream} after {self.recorded}")
+
+        return Event()
+
+
+def on_stream(handle):
+    made = OnDevice()
+    made.__cuda_array_interface__ = {**OnDevice.__cuda_array_interface__, "stream": handle}
+    return made
+
+
+def test_kernels_run_in_order_with_the_streams_of_the_caller(monkeypatch):
+    events = Events()
+    monkeypatch.setattr(compiling, "_cuda", lambda: events)
+
+    def function(a, b, c, d):
+        events.log.append("kernels")
+        return a
+
+    launcher = Launcher(function, "cuda", ["a", "b", "c", "d"], [], ())
+    arrays = {"a": on_stream(77), "b": on_stream(1), "c": on_stream(78), "d": on_stream(77)}
+    assert launcher(checked(**arrays)) is arrays["a"]
+    assert events.log == [
+        "own after stream 77",
+        "own after stream 78",
+        "kernels",
+        "stream 77 after own",
+        "stream 78 after own",
+    ]
+
+
+def test_what_fails_leaves_the_streams_in_order(monkeypatch):
+    events = Events()
+    monkeypatch.setattr(compiling, "_cuda", lambda: events)
+
+    def fails(a):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        Launcher(fails, "cuda", ["a"], [], ())(checked(a=on_stream(5)))
+    assert events.log == ["own after stream 5", "stream 5 after own"]
+
+
+def test_the_default_stream_needs_no_order(monkeypatch):
+    monkeypatch.setattr(compiling, "_cuda", lambda: pytest.fail("numba.cuda is not needed"))
+    launcher = Launcher(lambda a, b: b, "cuda", ["a", "b"], [], ())
+    launcher(checked(a=on_stream(None), b=OnDevice()))
+
+
+def test_arrays_of_pytorch_are_worked_on_in_its_current_stream(monkeypatch):
+    class Tensor(OnDevice):
+        device = "cuda:0"
+
+    current = SimpleNamespace(cuda_stream=99)
+    cuda = SimpleNamespace(current_stream={"cuda:0": current}.__getitem__)
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(Tensor=Tensor, cuda=cuda))
+    facts = array_facts("a", Tensor())
+    assert facts is not None
+    assert streams.of_callers([facts]) == [99]
+    current.cuda_stream = 0
+    assert streams.of_callers([facts]) == []
+    other = array_facts("b", OnDevice())
+    assert other is not None
+    assert streams.of_callers([other]) == []
