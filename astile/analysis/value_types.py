@@ -1,10 +1,7 @@
 """Types of arrays and scalars as far as a proof needs them: is a value kept as it was?
 
 A value that moves into another array is cast to that array's type. Types are not known before a
-call, so they are compared as symbols: the set of array types that NumPy's promotion joins, and
-Python's own numbers, which are weak (NumPy 2, NEP 50). The order in which types are joined
-matters: ``uint8 * 0.1`` is a float64, to which a float32 is added, while the three joined at once
-give a float32. What is joined first becomes a symbol of its own.
+call, so they are compared as symbols, see `type_symbols`.
 """
 
 from __future__ import annotations
@@ -16,31 +13,12 @@ from astile.analysis.calls import Calls
 from astile.analysis.flows import Hints, is_copy
 from astile.analysis.model import Model, Statement
 from astile.analysis.params import Names
+from astile.analysis.type_symbols import WEAK, Type, grouped, strong_of
 from astile.ir import nodes, query
 from astile.ir.program import Program
 
-#: Names of array types, and ``int``, ``float``, ``complex``, ``bool`` for Python's numbers.
-Type = frozenset[str]
-
-_WEAK = ("int", "float", "complex", "bool")
 _PYTHON = {"float": "numpy.float64", "int": "numpy.int64", "complex": "numpy.complex128"}
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Mod, ast.FloorDiv)
-
-
-class JoinedType(str):
-    """The symbol of types that are joined before others are: ``(float, like x)``.
-
-    It is its own text, so that equal types are equal texts.
-    """
-
-    parts: Type
-
-    @classmethod
-    def of(cls, parts: Type) -> JoinedType:
-        """The symbol of some types."""
-        made = cls(f"({', '.join(sorted(parts))})")
-        made.parts = parts
-        return made
 
 
 def find_cast(original: Model, new: Model, hints: Hints) -> tuple[Statement, str] | None:
@@ -122,7 +100,7 @@ class Types:
     def of_scalar(self, scalar: str) -> Type | None:
         """The type that promotion gives a scalar, when all its values but plain numbers have it."""
         found = self._of_scalar(scalar)
-        return found if found is not None and _strong(found) else None
+        return found if found is not None and strong_of(found) else None
 
     def holds_integers(self, name: str, values: Iterable[ast.expr]) -> bool:
         """Whether the cells of an array, or a scalar, are integers of one type.
@@ -135,7 +113,7 @@ class Types:
             found = self._joined([self.of_array(name), *(self._of_value(e, "") for e in values)])
         else:
             found = self._of_scalar(name)
-        if found is None or len(_strong(found)) > 1:
+        if found is None or len(strong_of(found)) > 1:
             return False
         kinds = {each.rstrip("0123456789") for each in found}
         return bool(kinds) and kinds <= {"int", "numpy.int", "numpy.uint"}
@@ -143,7 +121,7 @@ class Types:
     def is_pythons_own(self, scalar: str) -> bool:
         """Whether a scalar is known to hold numbers of Python, which have no type of NumPy."""
         found = self._of_scalar(scalar)
-        return found is not None and not _strong(found)
+        return found is not None and not strong_of(found)
 
     # --- reading the program --------------------------------------------------------------------
 
@@ -208,7 +186,7 @@ class Types:
         match operand:
             case ast.Name(id=name) if name in self.arrays:
                 return self.of_array(name)
-            case ast.Constant(value=value) if type(value).__name__ in _WEAK:
+            case ast.Constant(value=value) if type(value).__name__ in WEAK:
                 return frozenset([type(value).__name__])
         return self._of_dtype(operand)
 
@@ -216,8 +194,8 @@ class Types:
         known = [each for each in parts if each is not None]
         if len(known) < len(parts) or not parts:
             return None
-        strong = _strong(frozenset().union(*known))
-        return frozenset().union(*(_grouped(each, strong) for each in known))
+        strong = strong_of(frozenset().union(*known))
+        return frozenset().union(*(grouped(each, strong) for each in known))
 
     # --- scalars --------------------------------------------------------------------------------
 
@@ -246,15 +224,15 @@ class Types:
         if len(known) < len(parts):
             return None
         whole: Type = frozenset().union(*known)
-        strong = _strong(whole)
+        strong = strong_of(whole)
         for value, part in zip(values, known, strict=True):
-            if _strong(part) == strong:
+            if strong_of(part) == strong:
                 continue
             # a value of some of the types is cast when it is stored, and would be computed with
             # in these types only: neither shows in a short number that is copied or added to
             if not (self._is_short(value) or _is_short_update(value, scalar)):
                 return None
-            if _strong(part) and not self._is_only_copied(scalar):
+            if strong_of(part) and not self._is_only_copied(scalar):
                 return None
         return whole if strong or len(whole) == 1 else None
 
@@ -275,7 +253,7 @@ class Types:
 
     def _of_value(self, value: ast.expr, scalar: str) -> Type | None:
         match value:
-            case ast.Constant(value=constant) if type(constant).__name__ in _WEAK:
+            case ast.Constant(value=constant) if type(constant).__name__ in WEAK:
                 return frozenset([type(constant).__name__])
             case ast.Name(id=name):
                 return self._of_name(name, scalar)
@@ -307,12 +285,24 @@ class Types:
         path = self._calls.path(function) or ""
         if path in ("min", "max", "abs"):
             joined = self._joined([self._of_value(each, scalar) for each in arguments])
-            return joined if joined is not None and len(_strong(joined)) <= 1 else None
+            return joined if joined is not None and len(strong_of(joined)) <= 1 else None
         if path.startswith("math."):
             return frozenset(["float"]) if path not in _WHOLE else None
         if len(arguments) == 1 and _is_type(path):
             return frozenset([path])
+        if len(arguments) == 1 and path in _FLOATING:
+            return self._of_floating(self._of_value(arguments[0], scalar))
         return None
+
+    def _of_floating(self, argument: Type | None) -> Type | None:
+        """The type of ``np.exp(x)``: the least floating one that holds all that x's type does."""
+        if argument is None or argument & {"bool", "complex"}:
+            return None
+        if not strong_of(argument):
+            return frozenset(["numpy.float64"])  # of a number of Python
+        if "float" in argument or argument <= {"numpy.float32", "numpy.float64"}:
+            return argument
+        return self._joined([argument, frozenset(["numpy.float16"])])
 
     def _is_infinity(self, value: ast.expr) -> bool:
         return self._calls.path(value) in ("numpy.inf", "math.inf")
@@ -343,6 +333,14 @@ class Types:
         return False
 
 
+#: Functions of NumPy whose values are floating-point numbers, of integers too.
+_FLOATING = frozenset(
+    f"numpy.{word}"
+    for word in (
+        "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "sin", "cos", "tan",
+        "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan",
+    )
+)  # fmt: skip
 #: Functions of math that give integers.
 _WHOLE = ("math.floor", "math.ceil", "math.trunc", "math.gcd", "math.lcm", "math.comb")
 
@@ -372,22 +370,3 @@ def _is_short_update(value: ast.expr, scalar: str) -> bool:
             counts = isinstance(right, ast.Constant) and isinstance(right.value, int)
             return name == scalar and counts
     return False
-
-
-def _grouped(part: Type, strong: Type) -> Type:
-    """A part of what is joined, as one symbol where the whole has more types than it.
-
-    Args:
-        part: types that are joined first.
-        strong: all types, Python's own numbers left out.
-    """
-    own = _strong(part)
-    if own in (frozenset(), strong) or len(part) == 1:
-        return part
-    if len(own) == 1 and all(each.startswith("numpy.float") for each in own):
-        return own if part <= own | {"int", "float"} else frozenset([JoinedType.of(part)])
-    return frozenset([JoinedType.of(part)])
-
-
-def _strong(types: Type) -> Type:
-    return types - set(_WEAK)

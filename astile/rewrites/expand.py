@@ -9,7 +9,8 @@ from astile.analysis import affine, intervals
 from astile.analysis.affine import Affine
 from astile.analysis.calls import Calls
 from astile.analysis.params import names_of
-from astile.analysis.value_types import JoinedType, Types
+from astile.analysis.type_symbols import JoinedType
+from astile.analysis.value_types import Types
 from astile.diagnostics import suggestions
 from astile.errors import ScheduleError
 from astile.ir import nodes, query

@@ -49,6 +49,8 @@ def accepted(start: str, update: str, dtype: str) -> bool:
         ("0.0", "= s * x[i, k] + y[k]", "np.result_type(0.0, np.result_type(x, 0.0), y)"),
         ("0", "+= x[i, k] * y[k] + z[k]", "np.result_type(0, np.result_type(x, y), z)"),
         ("np.float32(0)", "+= x[i, k] * 0.5", "np.result_type(np.float32, np.result_type(0.0, x))"),
+        ("0.0", "+= np.exp(x[i, k])", "np.result_type(0.0, x, np.float16)"),
+        ("0.0", "+= np.sqrt(x[i, k] / 2)", "np.result_type(0.0, x)"),
     ],
 )
 def test_a_cell_of_the_type_that_the_scalar_has(start, update, dtype):
@@ -75,6 +77,8 @@ def test_a_cell_of_the_type_that_the_scalar_has(start, update, dtype):
         ("0.0", "= s * x[i, k] + y[k]", "np.result_type(0.0, x, y)"),
         ("0", "+= x[i, k] * y[k] + z[k]", "np.result_type(0, x, y, z)"),  # int16, uint16, float32
         ("np.float32(0)", "+= x[i, k] * 0.5", "np.result_type(0.0, np.float32, x)"),
+        ("0.0", "+= np.exp(x[i, k])", "x.dtype"),  # of uint8 it is a float16
+        ("0.0", "+= np.floor(x[i, k])", "np.result_type(0.0, x)"),
         ("0.0", "+= math.exp(x[i, k])", "np.float64"),  # one of NumPy's is no number of Python
     ],
 )

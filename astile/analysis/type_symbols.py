@@ -1,0 +1,51 @@
+"""Types that are not known before a call, as symbols.
+
+A type is the set of array types that NumPy's promotion joins, and Python's own numbers, which are
+weak (NumPy 2, NEP 50). The order in which types are joined matters: ``uint8 * 0.1`` is a float64,
+to which a float32 is added, while the three joined at once give a float32. What is joined first
+becomes a symbol of its own.
+"""
+
+from __future__ import annotations
+
+#: Names of array types, and ``int``, ``float``, ``complex``, ``bool`` for Python's numbers.
+Type = frozenset[str]
+
+WEAK = ("int", "float", "complex", "bool")
+
+
+class JoinedType(str):
+    """The symbol of types that are joined before others are: ``(float, like x)``.
+
+    It is its own text, so that equal types are equal texts.
+    """
+
+    parts: Type
+
+    @classmethod
+    def of(cls, parts: Type) -> JoinedType:
+        """The symbol of some types."""
+        made = cls(f"({', '.join(sorted(parts))})")
+        made.parts = parts
+        return made
+
+
+def grouped(part: Type, strong: Type) -> Type:
+    """A part of what is joined, as one symbol where the whole has more types than it.
+
+    Args:
+        part: types that are joined first.
+        strong: all types, Python's own numbers left out.
+    """
+    own = strong_of(part)
+    if own in (frozenset(), strong) or len(part) == 1:
+        return part
+    is_floating = len(own) == 1 and all(each.startswith("numpy.float") for each in own)
+    if is_floating and part <= own | {"int", "float"}:
+        return own  # which such numbers do not change
+    return frozenset([JoinedType.of(part)])
+
+
+def strong_of(types: Type) -> Type:
+    """The types without Python's own numbers."""
+    return types - set(WEAK)
