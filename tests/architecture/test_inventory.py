@@ -124,7 +124,7 @@ def test_each_recipe_has_a_row_and_a_place_in_the_table_of_recipes():
     assert sorted(rows) == sorted(recipes.__all__)
     table = (ROOT / "tests" / "support" / "recipes.py").read_text(encoding="utf-8")
     tabled = set(re.findall(r"recipes\.(\w+)\(", table))
-    assert tabled == set(recipes.__all__) - {"cooperate"}  # which is a part of others
+    assert tabled == set(recipes.__all__) - {"cooperate", "row_vectors"}  # parts of others
 
 
 def sections(docstring):
