@@ -132,7 +132,8 @@ class _Pass:
             for each in lost:
                 del self.held[each]
         self.loose = self._under_one_mask()
-        if self.loose:
+        if self.loose and self._written():
+            self.loose = frozenset()
             self._written()
 
     def _written(self) -> set[str]:
@@ -150,10 +151,12 @@ class _Pass:
             for name in register.names.values():
                 masks = self._masks.get(name, {""})
                 mask = min(masks)
-                if len(masks) == 1 and mask and not register.is_apart:
-                    names = query.names(ast.parse(mask, mode="eval"))
-                    if names.isdisjoint(changed):
-                        found.add(name)
+                if len(masks) > 1 or not mask or register.is_apart:
+                    continue
+                tree = ast.parse(mask, mode="eval")
+                known = query.names(tree).isdisjoint(changed)
+                if known and vector_flow.is_of_bounds(tree, self.words.intrinsic("below")):
+                    found.add(name)
         return frozenset(found)
 
     def strip(self, loop: ast.For) -> Strip | None:
@@ -337,21 +340,14 @@ class _Pass:
                 inner = getattr(statement, name, None)
                 if isinstance(inner, list) and inner and isinstance(inner[0], ast.stmt):
                     setattr(statement, name, self._replaced(inner) or [ast.Pass()])
-            result.append(self._with_cells(statement))
+            result.append(self._plain(statement))
         for position, array in reversed(starts):
             result[position:position] = self._cleared(self.held[array], result[position:])
         return result
 
-    def _with_cells(self, statement: ast.stmt) -> ast.stmt:
-        """A plain statement, cells in registers by their names."""
-        for name, value in ast.iter_fields(statement):
-            if isinstance(value, ast.expr):
-                made = registers.replaced(value, self.held, self.facts, self.words)
-                setattr(statement, name, made)
-            elif isinstance(value, list) and value and isinstance(value[0], ast.expr):
-                parts = [registers.replaced(e, self.held, self.facts, self.words) for e in value]
-                setattr(statement, name, parts)
-        return statement
+    def _plain(self, statement: ast.stmt) -> ast.stmt:
+        """A statement outside vector loops, cells in registers by their names."""
+        return registers.with_names(statement, self.held, self.facts, self.kinds, self.words)
 
     def _cleared(self, register: Register, rest: Sequence[ast.stmt]) -> list[ast.stmt]:
         """A start value for each name that may be read before it is set."""

@@ -11,7 +11,7 @@ from astile.analysis.affine import Affine
 from astile.ir import nodes, query
 from astile.lower.facts import Facts
 from astile.lower.kinds import Kinds
-from astile.lower.promotion import native
+from astile.lower.promotion import NARROW, native
 from astile.lower.words import Words
 
 #: Most names that one array may become.
@@ -248,3 +248,57 @@ def _cell(node: ast.Subscript, register: Register, facts: Facts, words: Words) -
     if not register.lanes:
         return nodes.name(name)
     return nodes.call(words.intrinsic("lane"), [nodes.name(name), nodes.const(lane)])
+
+
+def with_names(
+    statement: ast.stmt,
+    held: Mapping[str, Register],
+    facts: Facts,
+    kinds: Kinds,
+    words: Words,
+) -> ast.stmt:
+    """A statement outside vector loops, with cells in registers by their names.
+
+    A name takes what it is given as it is, so values get the type of the array first.
+
+    Args:
+        statement: what it holds itself is edited, not the statements inside it.
+        held: the arrays in registers.
+        facts: integer names.
+        kinds: of the program's names.
+        words: for functions and types.
+    """
+    made = _typed(statement, held, kinds, words)
+    for name, value in ast.iter_fields(made):
+        if isinstance(value, ast.expr):
+            setattr(made, name, replaced(value, held, facts, words))
+        elif isinstance(value, list) and value and isinstance(value[0], ast.expr):
+            setattr(made, name, [replaced(each, held, facts, words) for each in value])
+    return made
+
+
+def _typed(
+    statement: ast.stmt, held: Mapping[str, Register], kinds: Kinds, words: Words
+) -> ast.stmt:
+    """An assignment to a cell in a register, its value in the type of the array."""
+    if isinstance(statement, ast.AugAssign):
+        target, value = statement.target, statement.value
+    elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target, value = statement.targets[0], statement.value  # type: ignore[assignment]
+    else:
+        return statement
+    register = (
+        held.get(query.base_name(target) or "") if isinstance(target, ast.Subscript) else None
+    )
+    if register is None:
+        return statement
+    if isinstance(statement, ast.AugAssign):
+        old = nodes.clone(target)
+        old.ctx = ast.Load()
+        value = nodes.binary(old, type(statement.op), value)
+    cast = nodes.call(words.dtype(register.dtype), [value])
+    is_same = native(kinds.of(value) or "") == register.dtype and register.dtype not in NARROW
+    made = nodes.assign(target, value if is_same else cast)
+    for comment in nodes.comments(statement):
+        nodes.add_comment(made, comment)
+    return nodes.copy_place(statement, made)

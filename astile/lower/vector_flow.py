@@ -49,3 +49,27 @@ def varying_in(body: Sequence[ast.stmt], varying: set[str], *, is_masked: bool) 
         for part in query.bodies(statement):
             found |= varying_in(part, varying, is_masked=masked)
     return found
+
+
+def is_of_bounds(mask: ast.AST, below: str) -> bool:
+    """Whether a mask depends on integers alone, which are the same wherever it is written.
+
+    Args:
+        mask: the mask.
+        below: the name of the function that compares a counter with a bound.
+    """
+    return all(
+        isinstance(node.func, ast.Name) and node.func.id in (below, "min", "max", "len")
+        if isinstance(node, ast.Call)
+        else not isinstance(node, ast.Subscript) or query.is_shape_of(node)
+        for node in ast.walk(mask)
+    ) and all(isinstance(each, ast.Call) for each in _alone(mask))
+
+
+def _alone(mask: ast.AST) -> list[ast.AST]:
+    """The masks that a mask is made of."""
+    if isinstance(mask, ast.Expression):
+        return _alone(mask.body)
+    if isinstance(mask, ast.BinOp):
+        return _alone(mask.left) + _alone(mask.right)
+    return _alone(mask.operand) if isinstance(mask, ast.UnaryOp) else [mask]

@@ -143,6 +143,49 @@ def test_unknown_types_keep_it_plain() -> None:
     assert "load" not in lowered("def f(x, y):\n    for j in vector(16):\n        y[j] = x[j]", {})
 
 
+def test_cells_of_registers_keep_the_type_of_their_array() -> None:
+    text = lowered(
+        """
+        def f(x, y, n):
+            c = local.empty((2,), np.int8)
+            c[0] = x[0]
+            c[1] = 100
+            for k in range(n):
+                c[0] += c[1]
+            for j in vector(16):
+                y[j] = x[j] * c[0]
+        """,
+        {"x": "int8", "y": "int8", "n": "int"},
+    )
+    assert "c_0 = int8(c_0 + c_1)" in text
+    assert "splat(c_0, 16)" in text
+
+
+def test_lanes_are_dropped_only_where_a_mask_is_the_same_all_the_time() -> None:
+    form = """
+        def f(x, y, n):
+            c = local.empty((16,), float32)
+            for j in vector(16):
+                if {first}:
+                    c[j] = y[j]
+            for k in range(n):
+                for j in vector(16):
+                    if {second}:
+                        c[j] += y[j]
+            for j in vector(16):
+                if {second}:
+                    y[j] = c[j]
+        """
+    types = {"x": "float32", "y": "float32", "n": "int"}
+    same = lowered(form.format(first="j < n", second="j < n"), types)
+    assert "select" not in same
+    other = lowered(form.format(first="j < n + 1", second="j < n"), types)
+    assert "select" in other
+    assert "select" in lowered(form.format(first="x[j] > 0.0", second="x[j] > 0.0"), types)
+    changed = form.replace("for k in range(n):", "n = n - 1\n            for k in range(n):")
+    assert "select" in lowered(changed.format(first="j < n", second="j < n"), types)
+
+
 # --- values -------------------------------------------------------------------------------------
 
 FORMS = """
