@@ -53,6 +53,7 @@ def lower(
     types: Mapping[str, str] | None = None,
     barriers: Finder = barrier_finder.find,
     exact: bool = False,
+    plain: bool = False,
 ) -> Lowered:
     """The program as a numba.cuda module that does not import astile.
 
@@ -65,22 +66,30 @@ def lower(
         barriers: finds the barriers of the program; by default those that dependences between
             threads need, and no others.
         exact: keep the order of every sum; otherwise the lanes of a warp share reductions.
+        plain: use no words that numba's simulator lacks: exchanges between lanes, accesses of
+            several cells, asynchronous copies.
 
     Raises:
         LoweringError: for a program or a limit that the GPU does not have.
     """
     known = types or {}
     typed = numeric.explicit(joined_types.settled(program, known), known, "cuda")
-    return _Module(typed, known, barriers, exact=exact).lowered()
+    return _Module(typed, known, barriers, exact=exact, plain=plain).lowered()
 
 
 class _Module:
     """Collects kernels and host statements of one program."""
 
     def __init__(
-        self, program: Program, types: Mapping[str, str], barriers: Finder, *, exact: bool
+        self,
+        program: Program,
+        types: Mapping[str, str],
+        barriers: Finder,
+        *,
+        exact: bool,
+        plain: bool,
     ) -> None:
-        self.program, self.types, self.exact = program, types, exact
+        self.program, self.types, self.exact, self.plain = program, types, exact, plain
         self.facts = facts.of(program)
         self.unset = unbound.readings(program)
         self.kinds = Kinds(program, types)
@@ -184,7 +193,9 @@ class _Module:
         restrictions.check(self.program, [root])
         unbound.check(self.program, root, self.unset)
         kernel = structure.read(self.program, root, self.facts)
-        layout = wide.layout_of(self.program, root, self.facts, self.types, self.frame)
+        layout = None
+        if not self.plain:
+            layout = wide.layout_of(self.program, root, self.facts, self.types, self.frame)
         body = self._body(kernel, layout)
         if layout is not None and not layout.wide:
             layout, body = None, self._body(kernel, None)
@@ -230,9 +241,11 @@ class _Module:
             )
             return KernelBody(
                 self.program, kernel, self.facts, self.plan, words, self.dtypes,
-                None if self.exact else lanes, copies,
+                None if self.exact or self.plain else lanes, copies,
             ).build()  # fmt: skip
 
+        if self.plain:
+            return built(Ahead())
         copies = ahead.find(self.program, kernel, self.plan, self.kinds.arrays, word)
         body = built(copies)
         return built(Ahead()) if copies.is_mixed else body

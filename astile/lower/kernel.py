@@ -238,6 +238,8 @@ class KernelBody:
         found = self.lanes.found(statement)
         if found is None or {query.base_name(e) for e in query.accesses(statement)} & self.local:
             return None
+        if found.variable in flow.live_after(self.program.function, statement):
+            return None
         if not self._stores(statement):
             return self.lanes.by_every_warp(found, place.writer)
         # behind a barrier all lanes see what thread 0 alone would read

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import prod
 
 from astile import lower, runtime
@@ -72,7 +73,8 @@ class Specializer:
         compiling.require(self.target)
         program = self._programs[original]
         lowered = self._lower(program, types, check_bounds)
-        with compiling.retelling(self.target, lowered.text, program):
+        place_of = partial(places.place_of_line, program=program, lowered=lowered)
+        with compiling.retelling(self.target, lowered.text, program, place_of):
             function = self._loaded(lowered, program, check_bounds)
         positional, keywords = _parameter_names(program.function)
         may_write = {each.name for each in self._parameters if each.may_be_written}
@@ -87,7 +89,7 @@ class Specializer:
             lowered.text,
             program,
             returned,
-            lambda line: places.place_of_line(line, program, lowered),
+            place_of,
         )
 
     def _lower(self, program: Program, types: Mapping[str, str], check_bounds: bool) -> Lowered:
@@ -97,9 +99,9 @@ class Specializer:
             machine = None if check_bounds else Machine(host.vector_bytes(), self._exact)
             return cpu.lower(program, types=types, machine=machine, may_raise=check_bounds)
         if self.target in ("cuda", "emulate"):
-            # numba's simulator has no shuffles, which sums in another order need
-            exact = self._exact or (self.target == "cuda" and compiling.in_simulator())
-            return lower.cuda.lower(program, types=types, exact=exact)
+            # numba's simulator lacks words that a GPU has
+            plain = self.target == "cuda" and compiling.in_simulator()
+            return lower.cuda.lower(program, types=types, exact=self._exact, plain=plain)
         raise InternalError(f"no lowering for target {self.target!r}")
 
     def _loaded(

@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from astile.lower import cuda
 from astile.runtime import emulate
 from astile.runtime.emulate import RaceError
 from astile.schedule.schedule import Schedule
@@ -80,6 +81,13 @@ def test_rows_that_are_not_aligned_are_copied_cell_by_cell() -> None:
     whole[:, :, 1:] = x
     emulate.load(text_of(), "f")(whole[:, :, 1:], y)
     np.testing.assert_allclose(y, (x * x[:, :, ::-1]).sum(0), rtol=1e-5)
+
+
+def test_the_plain_text_has_no_words_that_a_simulator_lacks() -> None:
+    types = {"x": "float32", "y": "float32"}
+    text = cuda.lower(pipelined().program, types=types, plain=True).text
+    assert "astile" not in text
+    run(text)
 
 
 def test_with_two_stages_all_copies_have_arrived_at_each_barrier() -> None:
