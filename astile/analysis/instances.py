@@ -54,6 +54,28 @@ def cells(access: Access) -> tuple[str, ...]:
     return tuple(f"c{axis}" for axis, each in enumerate(access.indices) if each is None)
 
 
+def written_as(statement: Statement, access: Access) -> ast.expr | None:
+    """How an access is written; what a write keeps is written as that write."""
+    if access.slot[0] != "o":
+        return access.node
+    return next((e.node for e in statement.writes if e.slot[1:] == access.slot[1:]), None)
+
+
+def cell_ends(statement: Statement, access: Access) -> list[str]:
+    """Where cells that are not known lie, as formulas over their coordinates.
+
+    A subscript is inside its array. A name may stand for an array that is longer afterwards.
+    """
+    if not isinstance(written_as(statement, access), ast.Subscript):
+        return []
+    scope = statement.accesses.scope
+    return [
+        f"0 <= c{axis} < {extent.text}"
+        for axis, index in enumerate(access.indices)
+        if index is None and (extent := scope.extent(access.array, axis)) is not None
+    ]
+
+
 @dataclass(frozen=True)
 class Model:
     """A program as instances that read and write cells.

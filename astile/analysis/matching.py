@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from astile.analysis import affine_sets
 from astile.analysis.access import Access
 from astile.analysis.affine_sets import Quasi, Scope, substituted
-from astile.analysis.model import Statement
+from astile.analysis.instances import Statement, written_as
 from astile.ir import query
 
 _IGNORED = ("ctx", "type_comment", "kind", "simple")
@@ -109,9 +109,7 @@ def check_inside(original: Statement, new: Statement, values: Mapping[str, Quasi
 def _spelled(access: Access, statement: Statement) -> Spelled:
     """A cell, with the text of each index that is not known but stays as it is inside."""
     writes = statement.accesses.writes
-    node = access.node
-    if access.slot[0] == "o":  # what the write of this number keeps
-        node = next((e.node for e in statement.writes if e.slot[1:] == access.slot[1:]), None)
+    node = written_as(statement, access)
     one = None if node is None else _decided_by_data(node, access)
     if one is None or any(query.names(e) & {w.array for w in writes} for e in one):
         return access.array, access.indices

@@ -26,7 +26,14 @@ from astile.analysis.affine_sets import mangled, parameters_in
 from astile.analysis.aliases import check_aliases
 from astile.analysis.calls import Calls
 from astile.analysis.domains import Signs, array_name, sizes, time, tuple_text
-from astile.analysis.instances import Model, Statement, cells, coordinates, integer_value
+from astile.analysis.instances import (
+    Model,
+    Statement,
+    cell_ends,
+    cells,
+    coordinates,
+    integer_value,
+)
 from astile.analysis.params import extent_name
 from astile.analysis.statements import Leaf, Place, Survey, survey
 from astile.ir import query
@@ -182,12 +189,7 @@ class _Extractor:
 
     def _inside(self, here: isl.UnionSet, statement: Statement, access: Access) -> isl.UnionSet:
         """The instances of an access; a cell that is not known is one that the array has."""
-        extents = [
-            (axis, statement.leaf.place.scope.extent(access.array, axis))
-            for axis, index in enumerate(access.indices)
-            if index is None
-        ]
-        ends = [f"0 <= c{axis} < {extent.text}" for axis, extent in extents if extent is not None]
+        ends = cell_ends(statement, access)
         if not ends:
             return here
         self.ends += ends
@@ -207,7 +209,7 @@ class _Extractor:
                 for indices, _ in found:
                     indices.append(index.text)
                 continue
-            extent = place.scope.extent(access.array, axis)
+            extent = statement.accesses.scope.extent(access.array, axis)
             if extent is None:
                 raise NotModelled(
                     f"an index of {access.array} that may be negative, on an axis of unknown size",

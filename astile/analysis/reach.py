@@ -143,7 +143,7 @@ class Reach:
         )
         if len(mine) != len(theirs):
             return {}
-        scope = source.leaf.place.scope
+        scope = source.accesses.scope
         extents = [scope.extent(there.array, axis) for axis in theirs]
         pairs = zip(mine, extents, strict=True)
         return {axis: substituted(each, values) for axis, each in pairs if each is not None}

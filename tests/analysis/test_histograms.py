@@ -201,3 +201,27 @@ def f(x, t, y):
     ):
         found = compare(program_from(original), hinted(new.format(size=size, cell=cell)))
         assert isinstance(found, Proved) == expected
+
+
+def test_an_array_that_is_longer_the_second_time() -> None:
+    """What is read of the cells that the first one does not have is not left to chance."""
+    original = """
+import numpy as np
+def f(y):
+    t = np.empty(2)
+    t[0] = 1
+    t = np.zeros(4)
+    for i in range(4):
+        y[i] = t[i]
+"""
+    new = """
+import numpy as np
+def f(y):
+    t = np.empty(2)  # 0:
+    t[0] = 1  # 1:
+    t = np.{}(4)  # 2:
+    for i in range(4):
+        y[i] = t[i]  # 3: i
+"""
+    assert isinstance(compare(program_from(original), hinted(new.format("zeros"))), Proved)
+    assert not isinstance(compare(program_from(original), hinted(new.format("ones"))), Proved)
