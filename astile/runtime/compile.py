@@ -7,9 +7,7 @@ ImportError, so all three kinds of failure are taken for "not here".
 
 from __future__ import annotations
 
-import ast
 import contextlib
-import difflib
 import importlib.util
 import re
 import sys
@@ -21,9 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from astile.errors import LoweringError
-from astile.ir import printer, query
 from astile.ir.program import Program
-from astile.source import Span
+from astile.runtime.traced import PlaceOf, nowhere
 
 #: What importing numba.cuda raises where something of CUDA is missing.
 _NOT_HERE = (ImportError, RuntimeError, OSError)
@@ -33,8 +30,6 @@ _SAFE_LAYERS = ("tbb", "omp")
 _LAYERS = {"tbb": "tbbpool", "omp": "omppool", "workqueue": "workqueue"}
 #: numba aborts the process when two threads enter its third layer, `workqueue`, together.
 _ONE_AT_A_TIME = threading.RLock()
-#: Least similarity of a generated line to a statement of the program that it is taken for.
-_SIMILAR = 0.5
 #: Of an object, as `repr` writes it: no two runs have the same.
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
@@ -280,7 +275,9 @@ def _layer_is_safe() -> bool:
 
 
 @contextlib.contextmanager
-def retelling(target: str, text: str, program: Program | None) -> Iterator[None]:
+def retelling(
+    target: str, text: str, program: Program | None, place_of: PlaceOf = nowhere
+) -> Iterator[None]:
     """Tell numba's errors as astile's, at the user's line and without numba's frames.
 
     What the compiled code itself raises (IndexError, ZeroDivisionError, ...) passes unchanged.
@@ -288,7 +285,8 @@ def retelling(target: str, text: str, program: Program | None) -> Iterator[None]
     Args:
         target: where the text was to run.
         text: the generated module.
-        program: the program that it was lowered from, whose statements know the user's lines.
+        program: the program that it was lowered from.
+        place_of: lines of the text in the user's file.
 
     Raises:
         LoweringError: for every error of numba's compiler.
@@ -302,7 +300,7 @@ def retelling(target: str, text: str, program: Program | None) -> Iterator[None]
     except Exception as error:
         if not _is_numbas(error):
             raise
-        raise _retold(error, target, text, program) from None
+        raise _retold(error, target, text, program, place_of) from None
 
 
 def _is_numbas(error: Exception) -> bool:
@@ -326,16 +324,17 @@ def _is_raised_in_numba(error: Exception) -> bool:
     return module.partition(".")[0] in ("numba", "numba_cuda")
 
 
-def _retold(error: Exception, target: str, text: str, program: Program | None) -> LoweringError:
+def _retold(
+    error: Exception, target: str, text: str, program: Program | None, place_of: PlaceOf
+) -> LoweringError:
     line = getattr(getattr(error, "loc", None), "line", None)
     span = None
     notes = [f"numba says: {each}" for each in _reasons(str(error))]
-    if isinstance(line, int) and program is not None:
-        statement = _statement_at(text, line)
-        if statement is not None:
-            span = _user_span(statement, program)
-            if span is None:
-                notes.append(f"in the generated line: {_headline(statement)}")
+    lines = text.splitlines()
+    if isinstance(line, int) and 1 <= line <= len(lines):
+        span = place_of(line)
+        if span is None:
+            notes.append(f"in the generated line: {lines[line - 1].strip()}")
     if span is None and program is not None:
         span = program.source.span(program.function)
     hints = ["use target='python' to run it as plain Python"]
@@ -366,34 +365,3 @@ def _reasons(message: str) -> list[str]:
 
 def _first_line(message: str) -> str:
     return next((line.strip() for line in message.splitlines() if line.strip()), "")
-
-
-def _statement_at(text: str, line: int) -> ast.stmt | None:
-    """The innermost statement of a text that covers a line."""
-    covering = [
-        each
-        for each in query.statements(ast.parse(text))
-        if each.lineno <= line <= (each.end_lineno or each.lineno)
-    ]
-    return covering[-1] if covering else None
-
-
-def _user_span(statement: ast.stmt, program: Program) -> Span | None:
-    """The user's place of the statement of `program` that a generated one was made from.
-
-    Lowering renames and wraps, so the most similar statement is taken.
-    """
-    wanted = _headline(statement)
-    best, span = _SIMILAR, None
-    for each in query.statements(program.function):
-        place = program.source.span(each)
-        if place is None or type(each) is not type(statement):
-            continue
-        similar = difflib.SequenceMatcher(None, wanted, _headline(each)).ratio()
-        if similar > best:
-            best, span = similar, place
-    return span
-
-
-def _headline(statement: ast.stmt) -> str:
-    return printer.print_statement(statement).partition("\n")[0]

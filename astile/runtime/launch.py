@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -46,7 +47,7 @@ class Launcher:
     text: str = field(default="", repr=False)
     program: Program | None = field(default=None, repr=False)
     returned: Sequence[Kind] = ()
-    place_of: PlaceOf = field(default=lambda line: None, repr=False)
+    place_of: PlaceOf = field(default=traced.nowhere, repr=False)
 
     def __call__(self, checked: Checked) -> object:
         """Run it.
@@ -59,7 +60,7 @@ class Launcher:
             LoweringError: when numba cannot compile the text for these arguments.
         """
         try:
-            with compiling.retelling(self.target, self.text, self.program):
+            with self._retelling():
                 return self._retyped(self._run(checked))
         except Exception as error:
             self._note(error)
@@ -75,12 +76,15 @@ class Launcher:
             result = self.function(*arguments)
         except Exception:
             try:
-                with compiling.retelling(self.target, self.text, self.program):
+                with self._retelling():
                     raise
             except Exception as error:
                 self._note(error)
                 raise
         return self._retyped(result) if self.returned else result
+
+    def _retelling(self) -> AbstractContextManager[None]:
+        return compiling.retelling(self.target, self.text, self.program, self.place_of)
 
     def _note(self, error: Exception) -> None:
         traced.note(error, self.text, self.place_of, is_compiled=self.target == "cpu")

@@ -13,6 +13,15 @@ from astile.source import Span
 PlaceOf = Callable[[int], Span | None]
 
 
+def nowhere(line: int) -> Span | None:
+    """The places of a text that nobody wrote.
+
+    Args:
+        line: of it.
+    """
+    return None
+
+
 def note(error: Exception, text: str, place_of: PlaceOf, *, is_compiled: bool = False) -> None:
     """Add the user's line to an error that a statement of a generated text raised.
 

@@ -15,7 +15,7 @@ from astile.errors import LoweringError
 from astile.ir.program import Program
 from astile.runtime import compile as compiling
 from astile.runtime.load import load
-from astile.source import SourceFile
+from astile.source import SourceFile, Span
 
 SCALE = """
 from numba import cuda
@@ -174,11 +174,17 @@ def user_program() -> Program:
     return Program(ast.parse(text).body[0], SourceFile("user.py", text))
 
 
+def user_line(line):
+    """The place of the user's statement that line 10 of the generated text was made from."""
+    source = user_program().source
+    return Span(source, 4, 9, 4, 31) if line == 10 else None
+
+
 def test_numbas_error_is_told_at_the_users_line(tmp_path):
     function = load(GENERATED, "shift", cache_dir=tmp_path)
     with (
         pytest.raises(LoweringError) as caught,
-        compiling.retelling("cpu", GENERATED, user_program()),
+        compiling.retelling("cpu", GENERATED, user_program(), user_line),
     ):
         function(np.zeros(16), np.zeros(16), 16)
     error = caught.value
