@@ -15,6 +15,7 @@ _NEEDS = {
     "torch": "torch",
     "numba": "numba",
     "jax": "jax",
+    "halide": "halide",
 }
 
 
