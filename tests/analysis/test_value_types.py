@@ -50,7 +50,7 @@ def accepted(start: str, update: str, dtype: str) -> bool:
         ("0", "+= x[i, k] * y[k] + z[k]", "np.result_type(0, np.result_type(x, y), z)"),
         ("np.float32(0)", "+= x[i, k] * 0.5", "np.result_type(np.float32, np.result_type(0.0, x))"),
         ("0.0", "+= np.exp(x[i, k])", "np.result_type(0.0, x, np.float16)"),
-        ("0.0", "+= np.sqrt(x[i, k] / 2)", "np.result_type(0.0, x)"),
+        ("0.0", "+= np.sqrt(x[i, k] * 0.5)", "np.result_type(0.0, x)"),
     ],
 )
 def test_a_cell_of_the_type_that_the_scalar_has(start, update, dtype):

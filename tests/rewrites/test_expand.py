@@ -108,8 +108,8 @@ def test_no_such_scalar() -> None:
 @pytest.mark.parametrize(
     ("start", "value"),
     [
-        ("np.exp(x[i, 0])", "x[i, k]"),
-        ("0.0", "np.exp(x[i, k])"),
+        ("np.floor(x[i, 0])", "x[i, k]"),
+        ("0.0", "np.floor(x[i, k])"),
         ("0.1", "x[i, k]"),
         ("-1e30", "x[i, k]"),
         ("1000", "x[i, k]"),
