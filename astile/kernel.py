@@ -18,7 +18,7 @@ from astile.forms import Forms, Scheduling
 from astile.frontend import build
 from astile.ir.module import module_text
 from astile.report import Report
-from astile.runtime import arguments, arrays, launch, load, machine_code
+from astile.runtime import arguments, arrays, dlpack, launch, load, machine_code
 from astile.runtime import compile as compiling
 from astile.runtime.repeats import Repeats
 from astile.schedule import blame as blaming
@@ -299,7 +299,7 @@ class Kernel(Generic[P, R_co]):
         except TypeError as error:
             raise TypeError(f"{self.__name__}() {error}") from None
         bound.apply_defaults()
-        return bound.arguments
+        return dlpack.viewed(bound.arguments)
 
     def _plain_call(self, values: Mapping[str, object]) -> object:
         bound = inspect.BoundArguments(self.__signature__, dict(values))
