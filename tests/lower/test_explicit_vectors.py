@@ -188,6 +188,19 @@ def test_lanes_are_dropped_only_where_a_mask_is_the_same_all_the_time() -> None:
 
 # --- values -------------------------------------------------------------------------------------
 
+PRODUCTS = "def f(x, y):\n    for j in vector(32):\n        y[j] += x[j] * x[j]"
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_product_is_rounded_before_it_is_added_when_exact(exact: bool) -> None:
+    x, y = (np.random.default_rng(n).normal(size=32).astype(np.float32) for n in (0, 1))
+    wide = x.astype(np.float64) * x  # is exact, and so is what is rounded once
+    wanted = y + x * x if exact else (wide + y).astype(np.float32)
+    assert (wanted != (y + x * x)).any() or exact
+    function_of(lowered(PRODUCTS, F32, exact=exact))(x, y)  # type: ignore[operator]
+    np.testing.assert_array_equal(y, wanted)
+
+
 FORMS = """
 def f(x, y, m, a, b):
     n = x.shape[0]
@@ -231,6 +244,22 @@ def arguments(n: int) -> list[np.ndarray]:
     m = random.normal(size=(n, n))
     a, b = (random.integers(-most, most, size=n) for most in (100, 9))
     return [x, np.zeros((7, n), np.float32), m, a.astype(np.int32), b.astype(np.int8)]
+
+
+def test_arrays_that_are_not_contiguous() -> None:
+    text = """
+    def f(x, y, m):
+        for j in vector(20):
+            y[j] = x[j] - m[j, 1]
+            m[2, j] = y[j]
+    """
+    run = function_of(lowered(text, F32))
+    wide = np.random.default_rng(0).normal(size=(60, 60)).astype(np.float32)
+    x, y, m = wide[0, ::3], np.zeros(40, np.float32)[::2], wide.T[10:40]
+    wanted = x - m[:20, 1]
+    run(x, y, m)  # type: ignore[operator]
+    np.testing.assert_array_equal(y, wanted)
+    np.testing.assert_array_equal(m[2, :20], wanted)
 
 
 @pytest.fixture(scope="module")
