@@ -196,6 +196,13 @@ def test_tiles_that_do_not_fit_are_told():
     assert "66 x 256" in told
 
 
+def test_more_shared_memory_than_a_block_has_is_told():
+    s = Schedule(kernels.blur)
+    schedules.on_blocks(s, ("rows",), (128, 128))
+    [told] = remarks(s, (258, 258), (256, 256), part="of shared memory are more than")
+    assert told == "65 KiB of shared memory are more than the 48 KiB that every block has"
+
+
 def gathered(x, out):
     for i in range(len(x)):
         row = np.empty(300, np.float32)

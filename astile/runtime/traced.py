@@ -7,6 +7,7 @@ from collections.abc import Callable
 from types import TracebackType
 
 from astile.diagnostics import snippet
+from astile.errors import AstileError
 from astile.source import Span
 
 #: Line of a generated text -> the user's place of what stands there.
@@ -31,6 +32,12 @@ def note(error: Exception, text: str, place_of: PlaceOf, *, is_compiled: bool = 
         place_of: its lines in the user's file.
         is_compiled: whether machine code ran, whose errors have no line.
     """
+    told_at = error.diagnostic.span if isinstance(error, AstileError) else None
+    if told_at is not None and told_at.file.text == text:  # a fault that the emulator found
+        place = place_of(told_at.line)
+        if isinstance(error, AstileError) and place is not None:
+            error.noted(f"this line is made from {place}")
+        return
     line = _line_in(error.__traceback__, text)
     span = None if line is None else place_of(line)
     if span is not None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from astile import ArgumentError, Schedule, tile
+from astile import ArgumentError, AstileError, Schedule, tile
 from astile.ir import query
 from tests.differential import kernels
 from tests.support.recipes import RECIPES
@@ -122,3 +122,18 @@ def test_an_error_that_compiled_code_raises_is_told_at_the_users_line():
         kernel(np.full(3, -1.0), np.zeros(3))
     [told] = caught.value.__notes__
     assert 'raise ValueError("negative")' in told
+
+
+def summed(x):
+    for i in range(1, 8):
+        x[i] += x[i - 1]
+
+
+def test_a_fault_that_the_emulator_finds_is_told_at_the_users_line():
+    s = Schedule(summed)
+    s.bind("i", "blockIdx.x", unsafe=True)
+    with pytest.raises(AstileError) as caught:
+        s.build("emulate")(np.ones(8))
+    assert caught.value.code == "emulation.race"
+    line = line_of(HERE.read_text(encoding="utf-8"), "x[i] += x[i - 1]")
+    assert f"this line is made from {HERE}:{line}:9" in str(caught.value)
