@@ -18,6 +18,7 @@ from astile.lower import (
     joined_types,
     numeric,
     unbound,
+    unsigned,
 )
 from astile.lower.checked import is_checked_division
 from astile.lower.explicit_vectors import Machine
@@ -58,6 +59,7 @@ def lower(
     writer = _Writer(work)
     writer.loops(work.function.body, on_core=may_raise)
     writer.memory(work.function, types or {})
+    writer.indices(work)
     functions = writer.functions()
     body = writer.frame.module(functions, writer.helper)
     return Lowered(printer.print_module(body), program.name, "cpu", body=tuple(body))
@@ -141,6 +143,13 @@ class _Writer:
                 for keyword in call.keywords:
                     keyword.value = dtype if keyword.value is made.dtype else keyword.value
         dtypes.spell_python_types(function, self.numpy)
+
+    def indices(self, program: Program) -> None:
+        """Indices that are never negative are cast where the compiler does not see it."""
+        body = program.function.body
+        word = "numpy.uint64"
+        if unsigned.cast(nodes.clone_body(body), facts.of(program), word):
+            unsigned.cast(body, facts.of(program), self.frame.word(word))
 
     def decorator(self) -> ast.expr:
         """``njit`` with the options of this text."""

@@ -36,6 +36,29 @@ def test_what_may_raise_stays_on_one_core() -> None:
     assert "prange" not in cpu.lower(calm, types=types, may_raise=True).text
 
 
+def test_indices_of_loops_that_start_elsewhere_are_unsigned() -> None:
+    text = """
+    def f(x, y, k):
+        for i in range(2, x.shape[0]):
+            y[i, 0] += x[i - 2] + x[i - 3] + x[k]
+        for i in range(x.shape[0]):
+            for j in range(i, x.shape[0]):
+                y[i, j] = x[j] if j > 4 else x[i]
+        for i in range(1, x.shape[0]):
+            y[i, 1] = x[i - 1]
+    """
+    found = text_of(text)
+    assert "y[uint64(i), 0] += x[uint64(i - 2)] + x[i - 3] + x[k]" in found
+    assert "y[i, uint64(j)] = x[uint64(j)] if j > 4 else x[i]" in found
+    assert "y[i, 1] = x[i - 1]" in found
+    assert "from numpy import uint64" in found
+    x = np.arange(6.0)
+    made, expected = np.zeros((6, 6)), np.zeros((6, 6))
+    run(found, x, made, 1)
+    run(python.lower(program(text)).text, x, expected, 1)
+    np.testing.assert_array_equal(made, expected)
+
+
 def test_remainders_of_what_is_near_are_compared() -> None:
     text = """
     def f(x, y):

@@ -1,5 +1,6 @@
 import numpy as np
 from numba import njit, prange
+from numpy import uint64
 
 
 @njit(error_model="numpy", parallel={"fusion": False})
@@ -13,4 +14,4 @@ def row_sums(x, out):
             out[i, j] = total + x[i, j]
         if W > 8:
             for j in range(8, W):
-                out[i, j] = total + x[i, j]
+                out[i, uint64(j)] = total + x[i, uint64(j)]

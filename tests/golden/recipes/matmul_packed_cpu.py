@@ -1,5 +1,6 @@
 import numpy as np
 from numba import njit, prange
+from numpy import uint64
 
 
 @njit(error_model="numpy", parallel={"fusion": False})
@@ -29,6 +30,6 @@ def matmul(A, B, C):
                 C_local_1[0, j_1] = 0.0
             for k in range(K):
                 for j_1 in range(min(64, N - j_0 * 64)):
-                    C_local_1[0, j_1] += A[i, k] * B_local[k, j_1]
+                    C_local_1[0, j_1] += A[uint64(i), k] * B_local[k, j_1]
             for C_1_1 in range(min(64, N - j_0 * 64)):
-                C[i, j_0 * 64 + C_1_1] = C_local_1[0, C_1_1]
+                C[uint64(i), j_0 * 64 + C_1_1] = C_local_1[0, C_1_1]

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 from numba import njit, prange
-from numpy import float32
+from numpy import float32, uint64
 
 from astile.intrinsics.vectors import load, splat, store
 
@@ -43,14 +43,14 @@ def softmax_compiled(x, out, top_rf_local_dtype):
             for j_lane_part in range(16):
                 top = max(top, top_rf_local_1[j_lane_part])
             for j in range(m // 64 * 64, m):
-                top = max(top, x[i_0 * 16 + i_1, j])
+                top = max(top, x[i_0 * 16 + i_1, uint64(j)])
             total = np.float32(0.0)
             total_rf_local = np.empty(64, np.float32)
-            x_s = splat(float32(0), 16)
-            store(total_rf_local, 0, x_s)
-            store(total_rf_local, 16, x_s)
-            store(total_rf_local, 32, x_s)
-            store(total_rf_local, 48, x_s)
+            number_s = splat(float32(0), 16)
+            store(total_rf_local, 0, number_s)
+            store(total_rf_local, 16, number_s)
+            store(total_rf_local, 32, number_s)
+            store(total_rf_local, 48, number_s)
             for j_strip_1 in range(m // 64):
                 for j_lane_1 in range(64):
                     e = np.float32(math.exp(x[i_0 * 16 + i_1, j_strip_1 * 64 + j_lane_1] - top))
@@ -65,8 +65,8 @@ def softmax_compiled(x, out, top_rf_local_dtype):
             for j_lane_1_part in range(16):
                 total += total_rf_local_1[j_lane_1_part]
             for j in range(m // 64 * 64, m):
-                e = np.float32(math.exp(x[i_0 * 16 + i_1, j] - top))
-                out[i_0 * 16 + i_1, j] = e
+                e = np.float32(math.exp(x[i_0 * 16 + i_1, uint64(j)] - top))
+                out[i_0 * 16 + i_1, uint64(j)] = e
                 total += e
             for j in range(m):
                 out[i_0 * 16 + i_1, j] /= total
