@@ -164,29 +164,29 @@ def _on_single_threads(program: Program, launches: Sequence[Launch]) -> Iterator
     for statement, launch in _kernels(program, launches):
         if prod(launch.block) == 1:
             continue
-        alone = sorted(
-            {
-                query.base_name(each) or ""
-                for leaf, loops in _leaves(statement, ())
-                if isinstance(leaf, ast.Assign) and "range" in loops and "thread" not in loops
-                for each in leaf.targets
-                if isinstance(each, ast.Subscript)
-            }
-        )
-        if alone:
+        alone: dict[str, None] = {}
+        for leaf, loops in _leaves(statement, ()):
+            ordered = [variable for level, variable in loops if level == "range"]
+            if not isinstance(leaf, ast.Assign) or not ordered:
+                continue
+            if any(level == "thread" for level, _ in loops):
+                continue
+            arrays = [query.base_name(e) for e in leaf.targets if isinstance(e, ast.Subscript)]
+            alone |= {f"{array}, in the loops over {', '.join(ordered)}": None for array in arrays}
+        for each in alone:
             yield (
-                f"{', '.join(alone)}: computed by one thread of each block while the others wait; "
-                f"bind the loops around to threads too"
+                f"{each}: computed by one thread of each block while the others wait; bind these "
+                f"loops to threads too"
             )
 
 
 def _leaves(
-    statement: ast.stmt, around: tuple[str, ...]
-) -> Iterator[tuple[ast.stmt, tuple[str, ...]]]:
-    """Innermost statements with the levels of the loops around: ``block``, ``thread``, ..."""
+    statement: ast.stmt, around: tuple[tuple[str, str], ...]
+) -> Iterator[tuple[ast.stmt, tuple[tuple[str, str], ...]]]:
+    """Innermost statements; of the loops around the level, such as ``thread``, and the variable."""
     header = query.header(statement) if isinstance(statement, ast.For) else None
     if header is not None:
-        around = (*around, header.kind.partition(".")[0])
+        around = (*around, (header.kind.partition(".")[0], header.variable))
     inner = [each for body in query.bodies(statement) for each in body]
     if not inner:
         yield statement, around

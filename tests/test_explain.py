@@ -171,7 +171,7 @@ def test_loops_of_one_thread_are_told():
         s.bind(loop, axis)
     shapes = (50, 50), (3, 3), (48, 48), (48, 48)
     [told] = remarks(s, *shapes, part="one thread of each block")
-    assert told.startswith("conv_shared: computed by one thread")
+    assert told.startswith("conv_shared, in the loops over i, j: computed by one thread")
     assert s.build("python").explain(*shapes).launches[0].block == (16, 16, 1)
     for loop, axis in zip(s.loops("conv_shared")[2:], axes[2:], strict=False):
         s.bind(loop, axis)
