@@ -32,7 +32,7 @@ def tighten(function: ast.FunctionDef, facts: Facts) -> None:
         for i_1 in range(min(16, H - i_0 * 16)):
             y[i_0 * 16 + i_1] = 0.0
     """
-    live = _variables_read_outside(function)
+    live = variables_read_outside(function)
     function.body = _tightened(function.body, facts, live)
 
 
@@ -56,17 +56,17 @@ def hoist(function: ast.FunctionDef, facts: Facts) -> None:
                 if j_0 * 16 + j < N:
                     c[j] += b[j_0 * 16 + j]
     """
-    function.body = _hoisted(function.body, facts)
+    function.body = _hoisted(function.body, facts, variables_read_outside(function))
 
 
-def _hoisted(body: list[ast.stmt], facts: Facts) -> list[ast.stmt]:
+def _hoisted(body: list[ast.stmt], facts: Facts, live: set[str]) -> list[ast.stmt]:
     result: list[ast.stmt] = []
     for statement in body:
         for field_name in ("body", "orelse", "finalbody"):
             inner = getattr(statement, field_name, None)
             if isinstance(inner, list) and inner and isinstance(inner[0], ast.stmt):
-                setattr(statement, field_name, _hoisted(inner, facts))
-        result.append(_freed(_joined(statement), facts))
+                setattr(statement, field_name, _hoisted(inner, facts, live))
+        result.append(_freed(_joined(statement), facts, live))
     return result
 
 
@@ -75,18 +75,22 @@ def _joined(statement: ast.stmt) -> ast.stmt:
     if not isinstance(statement, ast.If) or statement.orelse:
         return statement
     inner = query.only_statement(statement.body)
-    if not isinstance(inner, ast.If) or inner.orelse or nodes.comments(inner):
+    if not isinstance(inner, ast.If) or inner.orelse:
+        return statement
+    if nodes.comments(statement) or nodes.comments(inner):
         return statement
     return nodes.if_then(nodes.conjunction([statement.test, inner.test]), inner.body)
 
 
-def _freed(loop: ast.stmt, facts: Facts) -> ast.stmt:
+def _freed(loop: ast.stmt, facts: Facts, live: set[str]) -> ast.stmt:
     """A loop inside of the part of its guard that is the same in all iterations."""
     if not isinstance(loop, ast.For):
         return loop
     header = query.header(loop)
     guard = query.only_statement(loop.body)
     if header is None or header.kind not in ("vector", "unroll") or loop.orelse:
+        return loop
+    if header.variable in live:
         return loop
     if not isinstance(guard, ast.If) or guard.orelse:
         return loop
@@ -247,7 +251,7 @@ def _extreme(word: str, bound: ast.expr, others: Sequence[Affine]) -> ast.expr:
     return nodes.call(word, [each.expression() for each in chosen])
 
 
-def _variables_read_outside(function: ast.FunctionDef) -> set[str]:
+def variables_read_outside(function: ast.FunctionDef) -> set[str]:
     """Loop variables that are read where no loop over them is around."""
     found: set[str] = set()
 

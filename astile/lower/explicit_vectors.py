@@ -222,6 +222,9 @@ class _Pass:
             raise DoesNotFitError
         if not query.is_constant(header.step, 1) or query.leaves_early(loop.body):
             raise DoesNotFitError
+        changed = {name for each in loop.body for name in query.names_written(each)}
+        if not changed.isdisjoint(query.names(loop.iter)):
+            raise DoesNotFitError
         statements = self._statements(loop)
         inside = operators.inside(writer, loop)
         strip, trips = self.strip(loop), self._trips(header)

@@ -139,6 +139,24 @@ def test_a_name_read_after_the_loop_keeps_it_plain() -> None:
     assert "for j in range(16):" in text
 
 
+def test_a_bound_that_changes_keeps_it_plain() -> None:
+    body = "y[j] = x[j]\n        n = 3"
+    text = f"def f(x, y, n):\n    for j in vector(n):\n        {body}"
+    assert "load" not in lowered(text, {**F32, "n": "int"})
+
+
+def test_the_last_value_of_a_variable_is_kept() -> None:
+    text = """
+    def f(x, y, n):
+        for i in unroll(4):
+            if n > 5:
+                for j in vector(16):
+                    y[j] = x[j]
+        return i
+    """
+    assert function_of(lowered(text, {**F32, "n": "int"}))(*np.ones((2, 16), "f"), 0) == 3  # type: ignore[operator]
+
+
 def test_unknown_types_keep_it_plain() -> None:
     assert "load" not in lowered("def f(x, y):\n    for j in vector(16):\n        y[j] = x[j]", {})
 
