@@ -13,9 +13,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from astile.runtime.emulator.cells import Root
 from astile.runtime.emulator.clock import Clock
 from astile.runtime.emulator.errors import BoundsError, EmulationError, Kind
-from astile.runtime.emulator.memory import Memory, Root
+from astile.runtime.emulator.memory import Memory
 
 Index = tuple[int, ...]
 

@@ -2,6 +2,8 @@ import numpy as np
 from numba import cuda
 from numpy import uint32, uint64
 
+from astile.intrinsics.async_copies import close_group, start_copy1, wait_all
+
 
 @cuda.jit
 def matmul_kernel(A, B, C, M, K, N):
@@ -26,19 +28,27 @@ def matmul_kernel(A, B, C, M, K, N):
             and i_0 * uint32(16) + A_0 < uint64(M)
             and uint64(k_0) * uint32(8) + A_1 < uint64(K)
         ):
-            A_shared[uint64(k_0) % uint32(2), A_0, A_1] = A[
-                i_0 * uint32(16) + A_0, uint64(k_0) * uint32(8) + A_1
-            ]
+            start_copy1(
+                A_shared,
+                (uint64(k_0) % uint32(2), A_0, A_1),
+                A,
+                (i_0 * uint32(16) + A_0, uint64(k_0) * uint32(8) + A_1),
+            )
         if (
             B_0 < uint32(8)
             and uint64(k_0) * uint32(8) + B_0 < uint64(K)
             and j_0 * uint32(16) + B_1 < uint64(N)
         ):
-            B_shared[uint64(k_0) % uint32(2), B_0, B_1] = B[
-                uint64(k_0) * uint32(8) + B_0, j_0 * uint32(16) + B_1
-            ]
+            start_copy1(
+                B_shared,
+                (uint64(k_0) % uint32(2), B_0, B_1),
+                B,
+                (uint64(k_0) * uint32(8) + B_0, j_0 * uint32(16) + B_1),
+            )
+        close_group()
 
     for k_0 in range((K + 7) // 8 - 1):
+        wait_all()
         # A_shared, written by thread (A_0, A_1) above, is read by other threads below
         cuda.syncthreads()
         if (
@@ -46,17 +56,24 @@ def matmul_kernel(A, B, C, M, K, N):
             and i_0 * uint32(16) + A_0 < uint64(M)
             and (uint64(k_0) + uint32(1)) * uint32(8) + A_1 < uint64(K)
         ):
-            A_shared[(uint64(k_0) + uint32(1)) % uint32(2), A_0, A_1] = A[
-                i_0 * uint32(16) + A_0, (uint64(k_0) + uint32(1)) * uint32(8) + A_1
-            ]
+            start_copy1(
+                A_shared,
+                ((uint64(k_0) + uint32(1)) % uint32(2), A_0, A_1),
+                A,
+                (i_0 * uint32(16) + A_0, (uint64(k_0) + uint32(1)) * uint32(8) + A_1),
+            )
         if (
             B_0 < uint32(8)
             and (uint64(k_0) + uint32(1)) * uint32(8) + B_0 < uint64(K)
             and j_0 * uint32(16) + B_1 < uint64(N)
         ):
-            B_shared[(uint64(k_0) + uint32(1)) % uint32(2), B_0, B_1] = B[
-                (uint64(k_0) + uint32(1)) * uint32(8) + B_0, j_0 * uint32(16) + B_1
-            ]
+            start_copy1(
+                B_shared,
+                ((uint64(k_0) + uint32(1)) % uint32(2), B_0, B_1),
+                B,
+                ((uint64(k_0) + uint32(1)) * uint32(8) + B_0, j_0 * uint32(16) + B_1),
+            )
+        close_group()
         if i_0 * uint32(16) + i_1 < uint64(M) and j_0 * uint32(16) + j_1 < uint64(N):
             for k_1 in range(uint32(8)):
                 C_local[0] += (
@@ -64,6 +81,7 @@ def matmul_kernel(A, B, C, M, K, N):
                     * B_shared[uint64(k_0) % uint32(2), k_1, j_1]
                 )
 
+    wait_all()
     # A_shared, written by thread (A_0, A_1) above, is read by other threads below
     cuda.syncthreads()
     for k_0 in range(max((K + 7) // 8 - 1, 0), (K + 7) // 8):
