@@ -53,6 +53,7 @@ def arguments(n: int) -> tuple[np.ndarray, np.ndarray]:
     return x, np.zeros((2, 32), np.float32)
 
 
+@cache
 def text_of(stages: int = 3) -> str:
     return cuda_text(pipelined(stages), arguments(1))
 
