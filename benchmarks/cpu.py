@@ -47,11 +47,14 @@ def main(
     chosen = _chosen(peers, peer.installed(), "peer")
     effort = _QUICK if quick else _FULL
     records: list[Record] = []
-    for count in _numbers(threads):
-        for found in measure(workloads, chosen, count, effort, _tell, verbose):
-            records += found
-            for record in found if as_json else ():
-                print(json.dumps(record.as_dict()), flush=True)
+    try:
+        for count in _numbers(threads):
+            for found in measure(workloads, chosen, count, effort, _tell, verbose):
+                records += found
+                for record in found if as_json else ():
+                    print(json.dumps(record.as_dict()), flush=True)
+    except KeyboardInterrupt:
+        _tell("interrupted: what was measured so far")
     if not as_json:
         Console(width=None if sys.stdout.isatty() else 100).print(table(records))
     if plot is not None:
