@@ -24,7 +24,7 @@ def written(statement: ast.stmt, writer: IndexWriter) -> list[ast.stmt]:
     """
     if not isinstance(statement, ast.For):
         return [rewritten(statement, writer)]
-    form, turns = wide.lanes_of(statement, writer), wide.written_out(statement)
+    form, turns = wide.lanes_of(statement, writer), wide.written_out(statement, writer)
     if form is not None and form.test is not None:
         return [nodes.if_then(form.test, form.statements, [rewritten(statement, writer)])]
     if form is not None:

@@ -50,6 +50,7 @@ class IndexWriter:
         guards: forms that are proved ``>= 0`` here.
         checks: how indices are checked that may leave their array; None where nothing may.
         layout: of the arrays, for accesses of several cells at once; None where there are none.
+        inner: loop variables that nothing reads outside of their loops, which may then go.
     """
 
     facts: Facts
@@ -60,6 +61,7 @@ class IndexWriter:
     guards: tuple[Affine, ...] = ()
     checks: Checks | None = None
     layout: Layout | None = None
+    inner: frozenset[str] = frozenset()
 
     # --- places ---------------------------------------------------------------------------------
 

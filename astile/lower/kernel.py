@@ -10,7 +10,7 @@ from astile.analysis import affine, hardware
 from astile.errors import LoweringError
 from astile.ir import nodes, query
 from astile.ir.program import Program
-from astile.lower import emit, flow, structure
+from astile.lower import bounds, emit, flow, structure
 from astile.lower.ahead import Ahead
 from astile.lower.checks import Checks
 from astile.lower.declarations import Declarations
@@ -95,6 +95,7 @@ class KernelBody:
             reshaped,
             checks=self.words.checks,
             layout=self.words.layout,
+            inner=self._inner(),
         )
         self.thread_reads = self._thread_reads(writer)
         body = [] if self.kernel.blocks else self.thread_reads
@@ -102,6 +103,13 @@ class KernelBody:
         is_wide = self.words.layout is not None and bool(self.words.layout.wide)
         top = self.declared.statements(is_aligned=is_wide)
         return [*top, *(self.lanes.reads() if self.lanes is not None else ()), *body]
+
+    def _inner(self) -> frozenset[str]:
+        """Variables of the kernel's loops that nothing reads outside of their loops."""
+        names = {
+            n for each in query.loops(self.kernel.root) for n in query.names_written(each.target)
+        }
+        return frozenset(names - bounds.variables_read_outside(self.program.function))
 
     # --- uniform places -------------------------------------------------------------------------
 

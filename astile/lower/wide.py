@@ -30,14 +30,17 @@ _MOST_STATEMENTS = 256
 _LEFT_TO_COMPILER = 128
 
 
-def written_out(loop: ast.For) -> list[list[ast.stmt]] | None:
+def written_out(loop: ast.For, writer: IndexWriter) -> list[list[ast.stmt]] | None:
     """The iterations of an unrolled loop one after the other; None for what stays a loop.
 
     Args:
         loop: of any kind.
+        writer: rewrites expressions where the loop stands.
     """
     header = query.header(loop)
     if header is None or header.kind != "unroll" or loop.orelse:
+        return None
+    if header.variable not in writer.inner:
         return None
     count = _count(loop)
     if count is None or any(map(flow.has_jump, loop.body)):
@@ -244,7 +247,7 @@ def lanes_of(loop: ast.For, writer: IndexWriter) -> Form | None:
         writer: rewrites expressions where the loop stands.
     """
     header = query.header(loop)
-    if header is None or header.kind != "vector":
+    if header is None or header.kind != "vector" or header.variable not in writer.inner:
         return None
     return _Lanes(loop, writer.inside(loop), header.variable, _count(loop)).form()
 

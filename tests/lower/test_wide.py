@@ -164,3 +164,26 @@ def test_shared_arrays_are_aligned_where_they_are_accessed_so() -> None:
         "array(32,", "array((32,),"
     )
     run_and_compare(TILE, np.arange(96, dtype=np.float32).reshape(3, 32), np.zeros((3, 32), "f4"))
+
+
+READ_AFTER = """
+def f(x, y):
+    n, m = y.shape
+    for b in block.x(n):
+        for t in thread.x(8):
+            k = v = 0
+            for v in vector(4):
+                y[b, t * 4 + v] = x[b, t * 4 + v]
+            for k in unroll(8):
+                for i in range(8):
+                    for j in range(4):
+                        y[b, t * 4 + j] += 1.0
+            y[b, t * 4] = k * 10 + v
+"""
+
+
+def test_loops_whose_variable_is_read_afterwards_stay() -> None:
+    text = kernel_of(READ_AFTER)
+    assert "for v in range(4):" in text
+    assert "for k in range(8):" in text
+    run_and_compare(READ_AFTER, np.ones((3, 32), np.float32), np.zeros((3, 32), np.float32))
