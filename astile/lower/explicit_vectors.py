@@ -314,7 +314,7 @@ class _Pass:
         stop = nodes.clone(header.stop)
         below = nodes.call(words.intrinsic("below"), [nodes.clone(end), stop, count])
         try:
-            body = statements.block(loop.body, replace(place, base=base, mask=below))
+            body = statements.block(loop.body, replace(place, base=base, mask=below, whole=below))
         except DoesNotFitError:
             bounds_of = [nodes.clone(end), nodes.clone(header.stop)]
             body = nodes.clone_body(loop.body)

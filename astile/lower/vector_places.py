@@ -29,6 +29,7 @@ class Lanes:
         vectors: name that differs from lane to lane -> the name of its vector.
         first: value of the variable in the first iteration of the loop.
         mask: the lanes that run; None for all of them.
+        whole: the mask of all statements of the loop: no lane beyond it is ever used.
         is_entered: whether the first iteration of the loop certainly runs, if any code of the
             loop does: then what is the same in all lanes is computed by the plain loop as well.
         is_loose: whether other lanes may be given any value.
@@ -41,6 +42,7 @@ class Lanes:
     vectors: Mapping[str, str]
     first: Affine
     mask: ast.expr | None = None
+    whole: ast.expr | None = None
     is_entered: bool = True
     is_loose: bool = False
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from astile.ir import nodes, query
-from astile.lower import operators
+from astile.lower import operators, vector_flow
 from astile.lower.promotion import native
 from astile.lower.vector_places import DoesNotFitError, Lanes
 from astile.lower.vector_values import NUMBERS, Values
@@ -71,7 +71,8 @@ class Statements:
         mask = self.values.mask(test, lanes)
         made_before: list[ast.stmt] = []
         is_entered = self.values.places.is_entered(test, lanes)
-        if statement.orelse or not self._is_lasting(test, statement.body):
+        is_short = vector_flow.is_of_bounds(mask, self.values.words.intrinsic("below"))
+        if statement.orelse or not is_short or not self._is_lasting(test, statement.body):
             name = self.values.words.fresh("mask")
             made_before, mask = [nodes.assign(name, mask)], nodes.name(name)
         branch = self.block(statement.body, then.where(mask, is_entered=is_entered))
@@ -127,9 +128,9 @@ class Statements:
         dtype = native(self.values.kinds.names.get(target.id) or "")
         if dtype not in (*NUMBERS, "bool_"):
             raise DoesNotFitError
-        return nodes.assign(
-            name, self._kept(name, self._result(target, value, dtype, lanes), lanes)
-        )
+        made = self._result(target, value, dtype, lanes)
+        is_whole = lanes.mask is lanes.whole  # then nothing ever uses the other lanes
+        return nodes.assign(name, made if is_whole else self._kept(name, made, lanes))
 
     def _kept(self, name: str, value: ast.expr, lanes: Lanes) -> ast.expr:
         """The new value in the lanes that run, the old one in the others."""
