@@ -75,16 +75,28 @@ class Prover:
 
 def is_same_but_kinds(one: Program, other: Program) -> bool:
     """Whether two programs differ in the kinds of their loops only, read off the text."""
-    return nodes.same(_without_kinds(one.function), _without_kinds(other.function))
+    return _is_alike(one.function, other.function)
 
 
-def _without_kinds(function: ast.FunctionDef) -> ast.FunctionDef:
-    plain = nodes.clone(function)
-    for loop in query.loops(plain):
-        if query.header(loop) is not None:
-            assert isinstance(loop.iter, ast.Call)
-            loop.iter.func = nodes.name("range")
-    return plain
+def _is_alike(first: object, second: object) -> bool:
+    """Whether two statements, or lists of them, are equal but for the words of their loops."""
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(map(_is_alike, first, second))
+    if not isinstance(first, ast.stmt) or type(first) is not type(second):
+        return nodes.same(first, second)
+    for field in first._fields:
+        mine, theirs = getattr(first, field, None), getattr(second, field, None)
+        if field == "iter" and _is_counted(first) and _is_counted(second):
+            assert isinstance(mine, ast.Call)
+            assert isinstance(theirs, ast.Call)
+            mine, theirs = [*mine.args, *mine.keywords], [*theirs.args, *theirs.keywords]
+        if not _is_alike(mine, theirs):
+            return False
+    return True
+
+
+def _is_counted(statement: object) -> bool:
+    return isinstance(statement, ast.For) and query.header(statement) is not None
 
 
 def _has_bound_loops(program: Program) -> bool:
