@@ -236,7 +236,8 @@ class IndexWriter:
         if self.layout is None:
             return False
         bound = counters.stop_of(loop, self.facts)
-        if bound is None or not bound.arrays <= self.layout.sizes.keys():
+        own = {*self.layout.shared, *self.layout.local}  # which the host does not have
+        if bound is None or not bound.arrays <= self.layout.sizes.keys() - own:
             return False
         self.layout.short.update(bound.arrays)
         return True

@@ -187,3 +187,15 @@ def test_loops_whose_variable_is_read_afterwards_stay() -> None:
     assert "for v in range(4):" in text
     assert "for k in range(8):" in text
     run_and_compare(READ_AFTER, np.ones((3, 32), np.float32), np.zeros((3, 32), np.float32))
+
+
+def test_what_the_host_does_not_have_is_not_asked_for() -> None:
+    text = TILE.replace(
+        "        for t in thread.x(8):\n            for v in vector(4):\n                y[b",
+        "        for r in range(tile.shape[0]):\n            for t in thread.x(8):\n"
+        "                y[b, t] = r\n"
+        "        for t in thread.x(8):\n            for v in vector(4):\n                y[b",
+    )
+    made = lowered(text).text
+    assert "is_aligned(16, x, y)" in made
+    run_and_compare(text, np.ones((2, 32), np.float32), np.zeros((2, 32), "f4"))
