@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -26,8 +27,15 @@ def line_of(text, part):
     return next(k for k, each in enumerate(text.splitlines(), 1) if part in each)
 
 
+@cache
+def lines(kernel, target):
+    return kernel.line_table(target)
+
+
 def blamed(kernel, part, target):
-    return kernel.blame(line_of(kernel.source(target), part), target)
+    found = next(each for each in lines(kernel, target) if part in each.text)
+    assert found.text == kernel.source(target).splitlines()[found.line - 1]
+    return found
 
 
 @pytest.mark.parametrize(
@@ -71,7 +79,7 @@ def test_a_line_that_is_not_there(conv_add):
     assert "1 to" in caught.value.diagnostic.hints[0]
 
 
-@pytest.mark.parametrize("name", ["matmul_registers", "softmax"])
+@pytest.mark.parametrize("name", ["blur", "softmax"])
 def test_every_statement_of_the_user_is_found_in_a_recipe(name):
     recipe = next(each for each in RECIPES if each.name == name)
     s = recipe.schedule(small=True)
@@ -80,7 +88,8 @@ def test_every_statement_of_the_user_is_found_in_a_recipe(name):
     assert {each.call for each in table} <= {None, *(each.call for each in s.steps)}
     leaves = {
         each.lineno
-        for each in query.statements(s.original.function)
+        for loop in query.loops(s.original.function)
+        for each in query.statements(loop)
         if isinstance(each, (ast.Assign, ast.AugAssign))
     }
     assert leaves <= {each.place.line for each in table if each.place is not None}
