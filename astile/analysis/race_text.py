@@ -13,7 +13,7 @@ from astile.analysis.hardware import Seat
 from astile.analysis.private import Astray, PrivateFlow
 from astile.analysis.reductions import form_of
 from astile.analysis.sample import Sample
-from astile.analysis.scene import Scene, Touch
+from astile.analysis.scene import Home, Scene, Touch
 from astile.analysis.verdicts import Instance, Unknown, Witness
 from astile.diagnostics import Related
 from astile.errors import IllegalSchedule
@@ -279,12 +279,25 @@ def _hints(
             f"move the loop over {step} outside of the loops over blocks: each of its iterations "
             "is a launch of its own then"
         )
+    elif unit == "thread" and is_same and (home := scene.homes.get(array)) is not None:
+        hints.append(_loaded_once(names, array, home))
     else:
         hints.append(f"keep {names} a plain loop, or give each iteration cells of its own")
     free = [_variable(each) for each in _free_loops(scene, first.seat, second.seat, guilty)]
     if free:
         hints.append(f"legal to bind or to run in parallel: {', '.join(free)}")
     return hints
+
+
+def _loaded_once(names: str, array: str, home: Home) -> str:
+    """How threads that all store into one tile can share it."""
+    if home.scope != "shared" or not home.leaf.place.levels:
+        return f"keep {names} a plain loop, or give each iteration cells of its own"
+    around = home.leaf.place.levels[-1].variable
+    return (
+        f"keep {names} a plain loop, or reorder it inside of {around} before {array} is made: its "
+        f"threads share what is loaded once for each iteration of {around}"
+    )
 
 
 def _could_be_staged(

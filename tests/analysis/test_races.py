@@ -840,3 +840,18 @@ def k(x, y, idx):
     assert witness.array == "s"
     least = {"x.shape[0]": 5, "y.shape[0]": 6, "y.shape[1]": 6, "idx.shape[0]": 4}
     assert all(witness.sizes[name] >= size for name, size in least.items()), witness.sizes
+
+
+def test_threads_that_all_load_one_tile_are_told_to_share_it() -> None:
+    witness = refuted("""
+def k(a, w, out):
+    for i in thread.x(8):
+        for p in range(4):
+            tile = shared.empty(4, a.dtype)
+            for q in range(4):
+                tile[q] = a[4 * p + q]
+            for q in range(4):
+                out[i] += tile[q] * w[i, 4 * p + q]
+""")
+    assert witness.array == "tile"
+    assert "reorder it inside of p before tile is made" in witness.hints[0]
