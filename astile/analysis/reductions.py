@@ -103,7 +103,7 @@ def form_of(node: ast.stmt, hidden: Container[str] = ()) -> Form | None:
         case ast.Assign(targets=[target], value=value):
             return _spelled_out(target, value, hidden)
         case ast.If(test=test, body=[body], orelse=[]):
-            return _conditional(test, body)
+            return _conditional(test, body, hidden)
     return None
 
 
@@ -132,20 +132,20 @@ def _summands(value: ast.expr, family: str) -> Iterator[ast.expr]:
         yield value
 
 
-def _conditional(test: ast.expr, body: ast.stmt) -> Form | None:
-    """``if x > m: m = x``, and ``if condition: s += x``."""
-    match body:
-        case ast.Assign(targets=[target], value=value):
-            match test:
-                case ast.Compare(left=left, ops=[op], comparators=[right]):
-                    family = _extreme(target, value, left, op, right)
-                    own = left if _is_same(target, left) else right
-                    if family is not None:
-                        return Form(family, target, own)
-        case ast.AugAssign(target=target, op=op) if type(op) in _FAMILIES:
-            if query.base_name(target) not in query.names_read(test):
-                return Form(_FAMILIES[type(op)], target, target)
-    return None
+def _conditional(test: ast.expr, body: ast.stmt, hidden: Container[str]) -> Form | None:
+    """``if x > m: m = x``, and an update under a condition that does not ask what it updates."""
+    match body, test:
+        case (
+            ast.Assign(targets=[target], value=value),
+            ast.Compare(left=left, ops=[op], comparators=[right]),
+        ):
+            family = _extreme(target, value, left, op, right)
+            if family is not None:
+                return Form(family, target, left if _is_same(target, left) else right)
+    found = form_of(body, hidden)
+    if found is None or query.base_name(found.target) in query.names_read(test):
+        return None
+    return found
 
 
 def _extreme(

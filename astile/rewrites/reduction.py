@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from astile.analysis.accesses import NotModelled
 from astile.analysis.model import extract
 from astile.analysis.reductions import Update, update_of
 from astile.errors import ScheduleError
 from astile.ir import query
+from astile.ir.program import Program
 from astile.ir.stages import Stage
-from astile.rewrites.result import Editor, named
+from astile.rewrites.result import Editor, is_guard, named
 
 
 @dataclass(frozen=True)
@@ -83,8 +85,9 @@ def _update(edit: Editor, stage: Stage, node: ast.For) -> tuple[ast.stmt, Update
             hints=["name a loop around it"],
             span=edit.span(node),
         )
+    plain, originals = _without_guards(edit.program)
     try:
-        model = extract(edit.program)
+        model = extract(plain)
     except NotModelled as unread:
         raise ScheduleError(
             f"{stage.name} is not known to be a reduction: {unread.reason}",
@@ -94,9 +97,10 @@ def _update(edit: Editor, stage: Stage, node: ast.For) -> tuple[ast.stmt, Update
         ) from None
     leaves = {id(statement) for each in inside for statement in (each, *edit.place(each).parents)}
     updates = [
-        (each.leaf.node, update)
+        (original, update)
         for each in model.statements
-        if id(each.leaf.node) in leaves and (update := update_of(each)) is not None
+        if id(original := originals[id(each.leaf.node)]) in leaves
+        and (update := update_of(each)) is not None
     ]
     again = [
         access
@@ -113,6 +117,31 @@ def _update(edit: Editor, stage: Stage, node: ast.For) -> tuple[ast.stmt, Update
             hints=["sums, products, minima and maxima of one cell can be reduced in parts"],
         )
     return updates[0]
+
+
+def _without_guards(program: Program) -> tuple[Program, dict[int, ast.stmt]]:
+    """A program without the guards of tails, and its statements' identity -> the original.
+
+    Whether a guard holds does not change how a statement updates its cell. A guard that is not
+    affine would hide the statements in it.
+    """
+    new = program.cloned()
+
+    def others(function: ast.stmt) -> list[ast.stmt]:
+        return [e for e in query.statements(function) if not _is_tail(e)]
+
+    before, after = others(program.function), others(new.function)
+    pending: list[ast.stmt] = [new.function]
+    while pending:
+        for body in query.bodies(pending.pop()):
+            while any(map(_is_tail, body)):
+                body[:] = [s for e in body for s in (e.body if _is_tail(e) else [e])]
+            pending += body
+    return new, {id(mine): theirs for mine, theirs in zip(after, before, strict=True)}
+
+
+def _is_tail(statement: ast.stmt) -> TypeGuard[ast.If]:
+    return isinstance(statement, ast.If) and is_guard(statement)
 
 
 def _written(statement: ast.stmt, array: str) -> ast.expr:

@@ -43,6 +43,9 @@ LEGAL = {
         "if weight[y, x] > out[index[y, x], 0]:\n    out[index[y, x], 0] = weight[y, x]"
     ),
     "some only": "if weight[y, x] > 3:\n    out[index[y, x], 0] += weight[y, x]",
+    "greatest of some": (
+        "if weight[y, x] > 2:\n    out[index[y, x], 0] = max(out[index[y, x], 0], weight[y, x])"
+    ),
     "two cells": "out[index[y, x], 0] += 1\nout[index[y, x] + 1, 0] -= weight[y, x]",
 }
 ILLEGAL = {
@@ -53,6 +56,11 @@ ILLEGAL = {
     "read in between": "out[index[y, x], 0] += 1\nweight[y, x] = out[index[y, x], 0]",
     "indices that are counted in": "index[index[y, x] % 5, 0] += 1",
     "the cell decides": "if out[0, 0] > 3:\n    out[index[y, x], 0] += 1",
+    "the cell decides whether it grows": (
+        "if out[index[y, x], 0] < 3:\n"
+        "    out[index[y, x], 0] = max(out[index[y, x], 0], weight[y, x])"
+    ),
+    "the last one of some": "if weight[y, x] > 2:\n    out[index[y, x], 0] = weight[y, x]",
     "the cell is added to itself": "out[index[y, x], 0] += out[index[y, x], 0]",
 }
 

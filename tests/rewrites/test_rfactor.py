@@ -190,6 +190,7 @@ HISTOGRAMS = {
     "greatest": "counts[x[i]] = max(counts[x[i]], w[i])",
     "a name for the bin": "b = x[i] // 2\n        counts[b] += w[i]",
     "some only": "if w[i] > 1:\n            counts[x[i]] += w[i]",
+    "greatest of some": "if w[i] > 1:\n            counts[x[i]] = max(counts[x[i]], w[i])",
 }
 
 
@@ -199,12 +200,16 @@ def bins(size: int) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("name", HISTOGRAMS)
-def test_cells_that_data_pick_have_a_row_for_each_part(name: str) -> None:
+@pytest.mark.parametrize("factors", [[None, 4], [3, None]])
+def test_cells_that_data_pick_have_a_row_for_each_part(
+    name: str, factors: list[int | None]
+) -> None:
     before = program(HISTOGRAM.format(update=HISTOGRAMS[name]))
-    after, [i_0, _] = applied(split, before, loop(before, "i"), [None, 4])
+    after, [i_0, _] = applied(split, before, loop(before, "i"), factors)
     after = rewritten(rfactor, after, stage(after, "counts"), i_0)
     text = module_text(after)
-    assert "np.empty(((x.shape[0] + 3) // 4, counts.shape[0]), counts.dtype)" in text
+    parts = "3" if factors[0] else "(x.shape[0] + 3) // 4"
+    assert f"np.empty(({parts}, counts.shape[0]), counts.dtype)" in text
     assert "counts_rf[i_0, counts_0]" in text
     assert_proved(before, after)
     assert_same_results(before, after, bins, sizes(4))
