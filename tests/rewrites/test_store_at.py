@@ -148,8 +148,9 @@ def test_a_region_that_is_not_known() -> None:
 def f(x, p, y):
     a = np.empty(100)
     for i in range(len(y)):
-        a[p[i]] = x[i]
-        y[i] = a[p[i + 1]]
+        for k in range(3):
+            a[k * k] = x[i] * p[k]
+        y[i] = a[4]
 """)
     error = refused(store_at, before, stage(before, "a"), loop(before, "i"))
     assert error.code == "schedule.not-literal"
