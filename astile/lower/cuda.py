@@ -260,7 +260,12 @@ class _Module:
     def _with_checks(
         self, body: Sequence[ast.stmt], launched: Sequence[ast.stmt]
     ) -> list[ast.stmt]:
-        return [*self.inside.before(body), *launched, *self.inside.after()]
+        before, after = self.inside.before(body), self.inside.after()
+        *first, last = launched
+        if isinstance(last, ast.If) and not last.orelse:  # the grid may be empty
+            last.body = [*before, *last.body, *after]
+            return [*first, last]
+        return [*before, *launched, *after]
 
     def _check_shared(self, root: ast.For, shared: Mapping[str, int]) -> None:
         total = sum(shared.values())

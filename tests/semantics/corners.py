@@ -243,6 +243,12 @@ def last_mark(a, out):
         out[0] = a[i]
 
 
+def summed_lists(data, starts, y):
+    for i in range(len(y)):
+        for p in range(starts[i], starts[i + 1]):
+            y[i] += data[p]
+
+
 def gathered(a, idx, out):
     for i in range(len(idx)):
         out[i] = a[idx[i]]
