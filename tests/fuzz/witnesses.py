@@ -284,6 +284,9 @@ def _missing(trace: Trace, *moments: Moment | None) -> str | None:
 def _meets(witness: Witness, trace: Trace) -> str | None:
     """What is wrong with the two iterations of a witness in the original, or None."""
     first, second = _moment(witness.first), _moment(witness.second)
+    if witness.kind == "extra":  # inlined or run, only the step has it
+        runs = first is not None and trace.times(first)
+        return "the iteration that should be one too many runs in the original" if runs else None
     problem = _missing(trace, first, second)
     if problem is not None:
         return problem
@@ -292,10 +295,9 @@ def _meets(witness: Witness, trace: Trace) -> str | None:
         "anti": (False, True),
         "output": (True, True),
         "missing": (True, False),
-        "extra": (None, None),
     }[witness.kind]
     for moment, is_write in zip((first, second), wanted, strict=True):
-        if moment is None or moment[0] < 0 or is_write is None:
+        if moment is None or moment[0] < 0:
             continue
         if is_write not in trace.touched(moment, witness.array, witness.cell):
             verb = "write" if is_write else "read"
