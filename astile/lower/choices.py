@@ -107,7 +107,7 @@ class Choices:
                 return self._binary(self.of(left), operator, self.of(right))
             case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
                 found = self.of(operand)
-                return found if found is None or len(found) > 1 else _one(self._kinds.of(value))
+                return None if found is None else frozenset(map(_negated, found - {"bool_"}))
             case ast.IfExp(body=body, orelse=orelse):
                 return self.one_of([body, orelse])
             case ast.BoolOp(values=values):
@@ -143,8 +143,8 @@ class Choices:
             return self.one_of(call.args)
         if word == "abs" and len(call.args) == 1:
             found = self.of(call.args[0])
-            if found is not None and len(found) > 1:
-                return _union(_one(call_kinds.real_part(each)) for each in found)
+            parts = (call_kinds.real_part(_negated(each)) for each in found or ())
+            return None if found is None else _union(map(_one, parts))
         function = ufunc(path)
         if function is not None and len(call.args) == function.nin and not call.keywords:
             combinations = self.of_operands(function, call.args)
@@ -241,6 +241,10 @@ def _is_held(number: complex, kind: str) -> bool:
     with np.errstate(over="ignore"):
         parts = complex(number)
         return all(part != part or float(narrow(part)) == part for part in (parts.real, parts.imag))
+
+
+def _negated(kind: str) -> str:
+    return "int" if kind == "bool" else kind
 
 
 def _without_integers(found: Several, typed: Iterable[str]) -> Several:
