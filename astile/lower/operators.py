@@ -148,10 +148,10 @@ class Operators(ABC):
         kind = self.kinds.of_binary(left, plain.op, right)
         if isinstance(plain.op, ast.Pow):
             self._check_power(plain, left, right)
-        narrow = self._check_choices(plain, kind)
+        only = self._check_choices(plain, kind)
         if left is None or right is None or kind is None:
             self._check_exists(plain, left, right)
-            return made if narrow is None else self._typed(plain, made, narrow)
+            return made if only is None else self._typed(plain, made, only)
         self.check_half(kind, plain)
         if left in PYTHON and right in PYTHON:
             return self._of_python(plain, made)
@@ -215,15 +215,16 @@ class Operators(ABC):
         """Refuse arithmetic whose type, and where it rounds or wraps, depends on the data.
 
         Returns:
-            The narrow type of floating-point numbers that it is computed in, whatever the data are.
+            The one type that it is computed in, where numba needs to be told.
         """
         left, right = self.kinds.choices.of(plain.left), self.kinds.choices.of(plain.right)
         if left is None or right is None:
             return None
         results = {promotion.binary(a, type(plain.op), b) for a in left for b in right}
         narrow = results & {*FRAGILE}
-        if len(narrow) == len(results) == 1:
-            return next(iter(narrow))
+        if len(results) == 1 and (narrow or isinstance(plain.op, ast.Div)):
+            (only,) = results
+            return only if narrow or (only is not None and family(only) == "c") else None
         if narrow or (kind is None and results & {*NARROW, "bool_", "uint64"}):
             self._refuse_either(plain.left, plain.right)
         return None
