@@ -123,7 +123,7 @@ def _of_builtin(kinds: Kinds, word: str, call: ast.Call) -> Kind:
         kind = kinds.of(call.args[0])
         return "int" if kind == "bool" else real_part(kind)
     if word in ("min", "max") and len(call.args) > 1 and not call.keywords:
-        return kinds.of_choice(call.args)
+        return kinds.of_choice(call.args, call)
     if word in ("min", "max", "sum") and len(call.args) == 1:
         kind = kinds.of(call.args[0])
         return kind if word != "sum" else kinds.of_binary("int", ast.Add(), kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from abc import abstractmethod
 from collections.abc import Sequence
 
@@ -10,14 +11,27 @@ import numpy as np
 
 from astile.ir import nodes, query
 from astile.ir.program import Program
-from astile.lower import call_kinds, promotion
+from astile.lower import call_kinds, dtypes, promotion
+from astile.lower.choices import ufunc
 from astile.lower.indices import IndexWriter
 from astile.lower.kinds import Kinds
-from astile.lower.operators import FRAGILE, Operators
-from astile.lower.promotion import NARROW, PYTHON, Kind, is_held, native
+from astile.lower.operators import Operators
+from astile.lower.promotion import FRAGILE, NARROW, PYTHON, Kind, is_held, native, number_of
 
 #: Functions of NumPy that give one number, in numba of another type than in NumPy.
 _RETYPED = ("sum", "prod", "mean", "std", "var", "nansum", "nanmean", "nanstd", "nanvar", "median")
+#: Functions of NumPy that do not round: the value is the same in wider types.
+_EXACT = (
+    "absolute",
+    "fabs",
+    "negative",
+    "positive",
+    "sign",
+    "isnan",
+    "isinf",
+    "isfinite",
+    "signbit",
+)
 
 
 class Expressions(Operators):
@@ -107,6 +121,14 @@ class Expressions(Operators):
             if kind in PYTHON and kind != "complex" and wanted in FRAGILE:
                 assert wanted is not None
                 texts[position] = self.cast(wanted, texts[position])
+        for position in range(1, len(sides)):
+            pair = slice(position - 1, position + 1)
+            is_mixed = any(len(self.kinds.choices.of(each) or ()) > 1 for each in sides[pair])
+            kind = self.rounds_to(*sides[pair]) if is_mixed else None
+            if kind is not None:
+                texts[pair] = [
+                    self._operand(kind, *each) for each in _pairs(sides[pair], texts[pair])
+                ]
         made.left, made.comparators = texts[0], texts[1:]
         return made
 
@@ -129,15 +151,33 @@ class Expressions(Operators):
             plain_already = given in ("float", "float64")
             return made.args[0] if plain_already else self.cast("float64", made.args[0])
         if word in ("min", "max") and not path and len(plain.args) > 1 and not plain.keywords:
-            made.args = self._alike(kind, plain.args, made.args)
             if kind is None:
-                self.check_signs(plain)
+                return self._extreme(word, plain, made)
+            made.args = self._alike(kind, plain.args, made.args)
         elif word == "abs" and one and kind == "int":
             return made
         elif path.startswith("math."):
             return self._of_math(plain, made)
         elif path.startswith("numpy."):
-            return self._of_numpy(path.rpartition(".")[2], plain, made, kind)
+            return self._of_numpy(path, plain, made, kind)
+        elif word == "round" and len(plain.args) > 1:
+            self.check_arguments(plain.args)
+        return made
+
+    def _extreme(self, word: str, plain: ast.Call, made: ast.Call) -> ast.expr:
+        """`min` or `max` of what has several types: each is compared as the plain program does."""
+        self.check_signs(plain)
+        for first, second in itertools.combinations(plain.args, 2):
+            kind = self.rounds_to(first, second)
+            if kind is None:
+                continue
+            if len(plain.args) > 2 or not all(map(_is_simple, plain.args)):
+                self.refuse_choice(plain, self.kinds.choices.of(plain) or frozenset())
+            sides = [nodes.clone(e) for e in made.args]
+            typed = [self._operand(kind, *each) for each in _pairs(plain.args, sides)]
+            operator = ast.Gt if word == "max" else ast.Lt
+            test = nodes.compare(typed[1], operator, typed[0])
+            return nodes.copy_place(made, ast.IfExp(test, made.args[1], made.args[0]))
         return made
 
     def _alike(
@@ -171,25 +211,47 @@ class Expressions(Operators):
             self._kept.append(made)
         return made
 
-    def _of_numpy(self, name: str, plain: ast.Call, made: ast.Call, kind: Kind) -> ast.expr:
-        function = getattr(np, name, None)
-        if isinstance(function, np.ufunc):
+    def _of_numpy(self, path: str, plain: ast.Call, made: ast.Call, kind: Kind) -> ast.expr:
+        name = path.rpartition(".")[2]
+        if isinstance(getattr(np, name, None), np.ufunc):
             self.check_half(kind, plain)
-            given = [self.kinds.of(each) for each in plain.args]
-            if None not in given and len(given) == function.nin and not plain.keywords:
-                known = [each for each in given if each is not None]
-                inputs = promotion.of_ufunc(function, *known)
-                if inputs is not None:
-                    made.args = [
-                        self.cast(wanted, text) if own in PYTHON and native(own) != wanted else text
-                        for own, wanted, text in zip(known, inputs, made.args, strict=False)
-                    ]
+            function = ufunc(path)
+            if function is not None and len(plain.args) == function.nin and not plain.keywords:
+                self._of_ufunc(function, plain, made)
             return made
+        if dtypes.name_of(self.program, plain.func, {}) is None:
+            self.check_arguments(plain.args)
         if name in _RETYPED and len(plain.args) == 1 and not plain.keywords:
             is_typed = kind is not None and kind not in PYTHON and kind not in ("float64", "int64")
             return self.cast(kind, made) if is_typed and kind is not None else made
         return made
 
+    def _of_ufunc(self, function: np.ufunc, plain: ast.Call, made: ast.Call) -> None:
+        """Operands of a function of NumPy in the types that it computes in."""
+        found = self.kinds.choices.of_operands(function, plain.args) or set()
+        narrow = {each for kinds in found for each in kinds} & {*FRAGILE}
+        if len(found) > 1 and narrow and function.__name__ not in _EXACT:
+            self.check_arguments(plain.args)
+        given = [self.kinds.of(each) for each in plain.args]
+        known = [each for each in given if each is not None]
+        if len(known) == len(given):
+            inputs = promotion.of_ufunc(function, *known)
+        else:
+            inputs = next(iter(found)) if len(found) == 1 and narrow else None
+        if inputs is None:
+            return
+        made.args = [
+            self.cast(wanted, text)
+            if own is None or (own in PYTHON and native(own) != wanted)
+            else text
+            for own, wanted, text in zip(given, inputs, made.args, strict=False)
+        ]
+
 
 def _pairs(plain: Sequence[ast.expr], made: Sequence[ast.expr]) -> list[tuple[ast.expr, ast.expr]]:
     return list(zip(plain, made, strict=True))
+
+
+def _is_simple(value: ast.expr) -> bool:
+    """Whether an expression may stand twice in the text."""
+    return isinstance(value, (ast.Name, ast.Subscript)) or number_of(value) is not None

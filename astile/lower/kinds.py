@@ -7,37 +7,22 @@ number of Python first and a NumPy value later has the kind of the latter.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 
 from astile.analysis import params
 from astile.ir import query
 from astile.ir.program import Program
-from astile.lower import call_kinds, promotion
-from astile.lower.promotion import PYTHON, Kind, is_held, joined
+from astile.lower import call_kinds, promotion, rounded, stores
+from astile.lower.choices import Choices
+from astile.lower.promotion import FRAGILE, PYTHON, Kind, is_held, joined
+from astile.lower.stores import Counted, Item, Store
 
 _ROUNDS = 12
 #: Attributes of arrays and numbers that are integers of Python.
 _COUNTS = ("size", "ndim", "itemsize", "nbytes")
 #: Ending of the type of a parameter that is one number of NumPy, and no array: ``"float32()"``.
 SCALAR = "()"
-
-
-@dataclass(frozen=True)
-class Item:
-    """One of the values that an expression is unpacked into: its k-th, or each of its elements."""
-
-    value: ast.expr
-    position: int | None
-
-
-@dataclass(frozen=True)
-class Counted:
-    """What a loop sets its variable to: integers of Python, any of them."""
-
-
-#: What a name is set to: an expression, an update, an item, or something that tells nothing.
-Store = ast.expr | ast.AugAssign | Item | Counted | None
 
 
 class Kinds:
@@ -55,7 +40,10 @@ class Kinds:
         self.types = types
         self.arrays: dict[str, Kind] = {}
         self.names: dict[str, Kind] = {}
-        self._stores = _stores(program.function)
+        self.definitions = stores.of_nodes(program.function)
+        self.stores: dict[str, list[Store]] = {}
+        for each in itertools.chain.from_iterable(self.definitions.values()):
+            self.stores.setdefault(each.name, []).append(each.value)
         self._returned: dict[tuple[str, ...], Kinds] = {}
         self._knows_all = False  # while names are read, a number of Python may still become another
         self._read_parameters()
@@ -81,27 +69,22 @@ class Kinds:
     def _read_names(self) -> None:
         function = self.program.function
         for name, frozen in self.program.constants.items():
-            if name not in self._stores and name not in self.names:
+            if name not in self.stores and name not in self.names:
                 self.names[name] = call_kinds.of_constant(frozen)
         indexed = params.names_of(self.program).ranks
         first = {**self.names, **self.arrays}
-        pending = [name for name in self._stores if first.get(name, "?") is not None]
+        pending = [name for name in self.stores if first.get(name, "?") is not None]
         rows = {name for name in pending if name in indexed or name in self.arrays}
         for name in pending:
             holder = self.arrays if name in rows else self.names
             holder[name] = first.get(name, "?")
-        for name in self._stores.keys() - set(pending):
+        for name in self.stores.keys() - set(pending):
             self.names[name] = None
-        for self._knows_all in (False, True):
-            for _ in range(_ROUNDS):
-                before = dict(self.names), dict(self.arrays)
-                for name in pending:
-                    self._widen(name)
-                if before == (self.names, self.arrays):
-                    break
-            else:
-                self.names.update(dict.fromkeys(pending))
-                self.arrays.update(dict.fromkeys(rows))
+        self._widen_all(pending, rows)
+        self.choices = Choices(self)
+        self._rounded = rounded.find(self, self.choices)
+        self._knows_all = True
+        self._widen_all(pending, rows)
         for holder in (self.names, self.arrays):
             for name, kind in list(holder.items()):
                 holder[name] = None if kind == "?" else kind
@@ -110,15 +93,32 @@ class Kinds:
             n: k for n, k in self.names.items() if n not in self.arrays or n in parameters
         }
 
+    def _widen_all(self, pending: Sequence[str], rows: Iterable[str]) -> None:
+        """Widen the kinds of names until they hold all that is stored."""
+        for _ in range(_ROUNDS):
+            before = dict(self.names), dict(self.arrays)
+            for name in pending:
+                self._widen(name)
+            if before == (self.names, self.arrays):
+                return
+        self.names.update(dict.fromkeys(pending))
+        self.arrays.update(dict.fromkeys(rows))
+
     def _widen(self, name: str) -> None:
-        for value in self._stores[name]:
-            found = self._of_store(name, value)
+        for value in self.stores[name]:
+            found = self.of_store(name, value)
             if name not in self.arrays and self._is_whole(value):
                 self.arrays[name] = self.names.pop(name)
             holder = self.arrays if name in self.arrays else self.names
             holder[name] = joined(holder[name], found)
             if self._knows_all and not self._holds(holder[name], found, value):
                 holder[name] = None
+        if self._knows_all and self.names.get(name) in FRAGILE and not self._is_rounded(name):
+            self.names[name] = None
+
+    def _is_rounded(self, name: str) -> bool:
+        """Whether a name holds its type only, or every use rounds what it holds to that type."""
+        return name in self._rounded.names or self.choices.is_only(name, self.names[name])
 
     def _holds(self, kind: Kind, given: Kind, value: Store) -> bool:
         """Whether a kind holds a value: an integer of Python may be any, a literal is known."""
@@ -129,7 +129,8 @@ class Kinds:
         assert kind is not None
         return isinstance(value, ast.expr) and is_held(value, kind)
 
-    def _of_store(self, name: str, value: Store) -> Kind:
+    def of_store(self, name: str, value: Store) -> Kind:
+        """The kind of one of the values that a name is set to."""
         if isinstance(value, ast.AugAssign):
             held = self.names.get(name, self.arrays.get(name))
             return self.of_binary(held, value.op, self.of(value.value))
@@ -176,9 +177,9 @@ class Kinds:
                     return "?"
                 return "bool" if all(each in PYTHON for each in sides) else "bool_"
             case ast.BoolOp():
-                return self.of_choice(value.values)
+                return self.of_choice(value.values, value)
             case ast.IfExp():
-                return self.of_choice([value.body, value.orelse])
+                return self.of_choice([value.body, value.orelse], value)
             case ast.Attribute():
                 return self._of_attribute(value)
             case ast.Call():
@@ -191,49 +192,22 @@ class Kinds:
             return "?"
         return promotion.binary(left, type(operator), right)
 
-    def of_choice(self, values: Sequence[ast.expr]) -> Kind:
-        """The kind of a value that is one of several."""
+    def of_choice(self, values: Sequence[ast.expr], whole: ast.expr | None = None) -> Kind:
+        """The kind of a value that is one of several.
+
+        Args:
+            values: all of them.
+            whole: the expression that gives one of them, where it is in the program.
+        """
         kind: Kind = "?"
         for each in values:
             kind = joined(kind, self.of(each))
         if self._knows_all and not all(self._holds(kind, self.of(e), e) for e in values):
             return None
+        if self._knows_all and kind in FRAGILE:
+            is_rounded = whole is not None and self._rounded.values.get(whole) == kind
+            return kind if is_rounded or self.choices.one_of(values) == frozenset([kind]) else None
         return kind
-
-    def choices(self, value: ast.expr, seen: frozenset[str] = frozenset()) -> frozenset[str] | None:
-        """All kinds that a value may have, depending on the data; None where one is unknown.
-
-        Args:
-            value: the expression.
-            seen: names whose values are being looked at already.
-        """
-        match value:
-            case ast.Name(id=name) if self.names.get(name) is None and name in self._stores:
-                return frozenset() if name in seen else self._choices_of_name(name, seen | {name})
-            case ast.IfExp(body=body, orelse=orelse):
-                return self._any_of([body, orelse], seen)
-            case ast.BoolOp(values=values):
-                return self._any_of(values, seen)
-            case ast.Call(func=ast.Name(id="min" | "max"), args=values) if len(values) > 1:
-                return self._any_of(values, seen)
-        kind = self.of(value)
-        return None if kind is None else frozenset([kind])
-
-    def _choices_of_name(self, name: str, seen: frozenset[str]) -> frozenset[str] | None:
-        found: list[frozenset[str] | None] = []
-        for each in self._stores[name]:
-            if isinstance(each, ast.expr):
-                found.append(self.choices(each, seen))
-            else:
-                kind = self._of_store(name, each)
-                found.append(None if kind is None else frozenset([kind]))
-        if name in query.parameters(self.program.function):
-            given = self.types.get(name)
-            found.append(None if given is None else frozenset([given.removesuffix(SCALAR)]))
-        return _union(found)
-
-    def _any_of(self, values: Sequence[ast.expr], seen: frozenset[str]) -> frozenset[str] | None:
-        return _union([self.choices(each, seen) for each in values])
 
     def _of_access(self, access: ast.Subscript) -> Kind:
         if query.is_shape_of(access):
@@ -329,11 +303,6 @@ class Kinds:
         return None if inner is None else inner.returned_parts()
 
 
-def _union(found: Sequence[frozenset[str] | None]) -> frozenset[str] | None:
-    known = [each for each in found if each is not None]
-    return frozenset().union(*known) if len(known) == len(found) else None
-
-
 def _returned_values(function: ast.FunctionDef) -> list[ast.expr | None]:
     return [each.value for each in ast.walk(function) if isinstance(each, ast.Return)]
 
@@ -341,58 +310,3 @@ def _returned_values(function: ast.FunctionDef) -> list[ast.expr | None]:
 def _is_part(access: ast.Subscript) -> bool:
     """Whether an access takes a part of an array for certain: by a slice."""
     return any(isinstance(each, ast.Slice) for each in query.indices(access))
-
-
-def _stores(function: ast.FunctionDef) -> dict[str, list[Store]]:
-    """Name -> what it is set to."""
-    found: dict[str, list[Store]] = {}
-
-    def store(target: ast.expr, value: Store) -> None:
-        if isinstance(target, ast.Name):
-            found.setdefault(target.id, []).append(value)
-        elif isinstance(target, (ast.Tuple, ast.List)):
-            parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else None
-            for position, each in enumerate(target.elts):
-                part: Store = None
-                if parts is not None and len(parts) == len(target.elts):
-                    part = parts[position]
-                elif isinstance(value, ast.expr):
-                    part = Item(value, position)
-                store(each, part)
-
-    for node in ast.walk(function):
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                store(target, node.value)
-        elif isinstance(node, ast.AugAssign):
-            store(node.target, node)
-        elif isinstance(node, ast.For):
-            _store_of_loop(node, store)
-        elif isinstance(node, (ast.NamedExpr, ast.AnnAssign)):
-            store(node.target, node.value)
-        elif isinstance(node, (ast.withitem, ast.comprehension)):
-            target_node = getattr(node, "optional_vars", None) or getattr(node, "target", None)
-            if target_node is not None:
-                store(target_node, None)
-    return found
-
-
-def _store_of_loop(loop: ast.For, store: object) -> None:
-    assert callable(store)
-    if query.header(loop) is not None:
-        store(loop.target, Counted())
-        return
-    iterated = loop.iter
-    word = query.dotted(iterated.func) if isinstance(iterated, ast.Call) else None
-    if not isinstance(iterated, ast.Call) or word not in ("enumerate", "zip"):
-        store(loop.target, Item(iterated, None))
-        return
-    targets = loop.target.elts if isinstance(loop.target, (ast.Tuple, ast.List)) else []
-    parts: list[Store] = [Item(each, None) for each in iterated.args]
-    if word == "enumerate":
-        parts = [Counted(), *parts[:1]]
-    if len(parts) != len(targets):
-        store(loop.target, None)
-        return
-    for target, part in zip(targets, parts, strict=True):
-        store(target, part)

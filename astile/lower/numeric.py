@@ -170,7 +170,9 @@ class _Caster(Expressions):
     def _update(self, statement: ast.AugAssign) -> ast.stmt:
         """``a op= b`` stays one where only `b` changes."""
         target = statement.target
-        plain = nodes.binary(_as_load(target), type(statement.op), statement.value)
+        loaded = _as_load(target)
+        self.kinds.choices.same_load(loaded, target)
+        plain = nodes.binary(loaded, type(statement.op), statement.value)
         made = self.fixed(nodes.copy_place(statement, plain))
         narrowed = self._is_narrowed_by_store(target, plain)
         if narrowed and isinstance(made, ast.Call):
@@ -205,6 +207,7 @@ class _Caster(Expressions):
         inner = self.kinds.inside(plain)
         if inner is None:
             return None
+        self.check_arguments(plain.args)
         name = query.dotted(plain.func) or ""
         original = self.program.helpers[name]
         key = (original, *sorted(inner.types.items()))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from astile.analysis import affine, intervals
@@ -14,10 +15,8 @@ from astile.lower import promotion
 from astile.lower.checked import DIVISIONS
 from astile.lower.indices import IndexWriter
 from astile.lower.kinds import Kinds
-from astile.lower.promotion import NARROW, PYTHON, Kind, family, native, number_of
+from astile.lower.promotion import FRAGILE, NARROW, PYTHON, Kind, family, native, number_of
 
-#: Kinds of floating-point numbers that numba leaves as soon as another operand is there.
-FRAGILE = ("float16", "float32", "complex64")
 _WIDTH = 64
 
 
@@ -149,10 +148,10 @@ class Operators(ABC):
         kind = self.kinds.of_binary(left, plain.op, right)
         if isinstance(plain.op, ast.Pow):
             self._check_power(plain, left, right)
+        only = self._check_choices(plain, kind)
         if left is None or right is None or kind is None:
             self._check_exists(plain, left, right)
-            self._check_choices(plain, plain.left, plain.right)
-            return made
+            return made if only is None else self._typed(plain, made, only)
         self.check_half(kind, plain)
         if left in PYTHON and right in PYTHON:
             return self._of_python(plain, made)
@@ -170,22 +169,25 @@ class Operators(ABC):
     def _typed(self, plain: ast.BinOp, made: ast.BinOp, kind: str) -> ast.expr:
         """Arithmetic of which at least one operand has a type of NumPy."""
         sides = ((plain.left, made.left), (plain.right, made.right))
-        kinds = [native(self.kinds.of(each) or "") for each, _ in sides]
         whole = any(self.kinds.is_array(each) for each, _ in sides)
-        found = promotion.in_numba(kinds[0], type(plain.op), kinds[1])
         if isinstance(plain.op, ast.Div) and family(kind) == "c" and not whole:
             return self.complex_quotient(nodes.binary(*self._operands(kind, sides, plain.op)))
         if kind in FRAGILE:
             made.left, made.right = (self._operand(kind, *each) for each in sides)
         elif whole:
             made.left, made.right = (self._beside_array(kind, *each) for each in sides)
-        elif found == kind:
+        elif self._found(plain) == kind:
             return made
         elif self.wraps(kind) or kind == "int64":
             return self.cast(kind, made)
         else:
             made.left, made.right = (self._operand(kind, *each) for each in sides)
         return made
+
+    def _found(self, plain: ast.BinOp) -> Kind:
+        """The type in which numba computes an operator by itself."""
+        left, right = (native(self.kinds.of(each) or "") for each in (plain.left, plain.right))
+        return promotion.in_numba(left, type(plain.op), right)
 
     def _operands(
         self,
@@ -209,26 +211,67 @@ class Operators(ABC):
             "write int(...) or float(...) around the operands, or use ~ and ^ for truth values",
         )
 
-    def _check_choices(self, plain: ast.BinOp, left: ast.expr, right: ast.expr) -> None:
-        """Refuse arithmetic whose type, and where it wraps around, depends on the data."""
-        kinds = self.kinds.choices(left), self.kinds.choices(right)
-        if kinds[0] is None or kinds[1] is None:
-            return
-        operator = type(plain.op)
-        results = {promotion.binary(a, operator, b) for a in kinds[0] for b in kinds[1]}
-        if not results & {*NARROW, "bool_", "uint64"}:
-            return
-        culprit = left if len(kinds[0]) > 1 else right
-        self.refuse_choice(culprit, kinds[0] if culprit is left else kinds[1])
+    def _check_choices(self, plain: ast.BinOp, kind: Kind) -> str | None:
+        """Refuse arithmetic whose type, and where it rounds or wraps, depends on the data.
+
+        Returns:
+            The one type that it is computed in, where numba needs to be told.
+        """
+        left, right = self.kinds.choices.of(plain.left), self.kinds.choices.of(plain.right)
+        if left is None or right is None:
+            return None
+        results = {promotion.binary(a, type(plain.op), b) for a in left for b in right}
+        narrow = results & {*FRAGILE}
+        if len(results) == 1 and (narrow or isinstance(plain.op, ast.Div)):
+            (only,) = results
+            return only if narrow or (only is not None and family(only) == "c") else None
+        if narrow or (kind is None and results & {*NARROW, "bool_", "uint64"}):
+            self._refuse_either(plain.left, plain.right)
+        return None
+
+    def _refuse_either(self, left: ast.expr, right: ast.expr) -> None:
+        """Refuse the operand whose type depends on the data."""
+        kinds = [self.kinds.choices.of(each) or frozenset() for each in (left, right)]
+        self.refuse_choice(
+            *max(zip((left, right), kinds, strict=True), key=lambda e: len(e[1]) > 1)
+        )
+
+    def rounds_to(self, left: ast.expr, right: ast.expr) -> str | None:
+        """The type that a comparison rounds a number of Python to; refused where data decide.
+
+        Numbers of NumPy compare as they are: float64 holds all that float32 does.
+        """
+        choices = self.kinds.choices
+        first, second = choices.of(left), choices.of(right)
+        if first is None or second is None:
+            return None
+        found: set[str | None] = set()
+        for one, other in itertools.product(first, second):
+            typed, number = (one, right) if other in PYTHON else (other, left)
+            if typed in FRAGILE and (one in PYTHON or other in PYTHON):
+                found |= set() if choices.is_literal(number, typed) else {typed}
+            elif one != other or one not in FRAGILE:
+                found.add(None)
+        if len(found) > 1:
+            self._refuse_either(left, right)
+        return next(iter(found), None)
 
     def refuse_choice(self, value: ast.expr, kinds: frozenset[str]) -> None:
         """Say that the type of a value depends on the data."""
         names = " or ".join(sorted(kinds))
+        casts = "np.float32(...)" if kinds & {*FRAGILE} else "int(...)"
         self.refuse(
             f"the type of {printer.print_expression(value)} depends on the data: {names}",
             value,
-            "write int(...) or float(...) where it gets its value, or use two names",
+            f"write {casts} or float(...) where it gets its value, or use two names",
         )
+
+    def check_arguments(self, arguments: Iterable[ast.expr]) -> None:
+        """Refuse arguments of functions whose type, and so that of the result, the data decide."""
+        for each in arguments:
+            kinds = self.kinds.choices.of(each)
+            if kinds is not None and len(kinds) > 1 and (kinds & {*FRAGILE}):
+                self.refuse_choice(each, kinds)
 
     def check_signs(self, value: ast.expr) -> None:
         """Refuse a choice between uint64 and signed integers, which numba makes a float64."""
@@ -236,7 +279,7 @@ class Operators(ABC):
 
     def check_signs_of(self, values: Sequence[ast.expr], shown: ast.expr) -> None:
         """The same for a value that is one of several."""
-        found = [self.kinds.choices(each) for each in values]
+        found = [self.kinds.choices.of(each) for each in values]
         kinds = frozenset(kind for each in found for kind in each or ())
         if "uint64" in kinds and any(e in ("bool_", "int") or family(e) == "i" for e in kinds):
             self.refuse_choice(shown, kinds)

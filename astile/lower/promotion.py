@@ -17,6 +17,8 @@ Kind = str | None
 PYTHON = ("bool", "int", "float", "complex")
 #: Integer types that wrap around earlier than numba's arithmetic, which is 64 bit wide.
 NARROW = ("int8", "int16", "int32", "uint8", "uint16", "uint32")
+#: Kinds of floating-point numbers that numba leaves as soon as another operand is there.
+FRAGILE = ("float16", "float32", "complex64")
 #: What numba holds a number of Python in.
 _NATIVE = {"bool": "bool_", "int": "int64", "float": "float64", "complex": "complex128"}
 _CLASSES: dict[str, type] = {"bool": bool, "int": int, "float": float, "complex": complex}

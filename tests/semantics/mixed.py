@@ -1,0 +1,133 @@
+"""Small functions in which the data choose between types of floating-point numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def known_everywhere(d, s, out, narrow, tests):
+    """Each type of a result is the same, whatever the data choose."""
+    for i in range(len(s)):
+        y = s[i] if d[i] > 0.5 else 0.1
+        out[i, 0] = y * s[i] + y
+        out[i, 1] = y * d[i]
+        out[i, 2] = np.maximum(y, s[i])
+        z = y
+        z += s[i]
+        out[i, 3] = z * 3.0
+        out[i, 4] = min(s[i], 0.1)
+        out[i, 5] = max(0.1, s[i])
+        out[i, 6] = min(d[i], s[i])
+        narrow[i] = min(max(s[i], 0.1), 0.7)
+        tests[i, 0] = y > 0.5
+        tests[i, 1] = y > s[i]
+        tests[i, 2] = y == d[i]
+        tests[i, 3] = min(d[i], s[i]) < s[i]
+
+
+def names_used_again(d, s, out):
+    """A name has one type at a time, and another one later."""
+    a = 0.0
+    for i in range(len(s)):
+        a *= 0.9
+        a += s[i]
+        t = s[i] * 0.1
+        out[i, 0] = t * 0.3
+        t = d[i] * 0.1
+        out[i, 1] = t * 0.3
+    out[0, 2] = a * 0.1
+    a = 0.0
+    for i in range(len(d)):
+        a += d[i]
+    out[1, 2] = a * 0.1
+
+
+def largest(s, out):
+    m = -1e30
+    for i in range(len(s)):
+        if s[i] > m:
+            m = s[i]
+        out[i] = s[i] - m
+    return m
+
+
+def least_of_two_types(d, s, out):
+    for i in range(len(s)):
+        m = min(d[i], s[i])
+        out[i] = m * s[i]
+
+
+def literal_or_cell(d, s, out):
+    for i in range(len(s)):
+        y = s[i] if d[i] > 0.5 else 0.1
+        out[i] = y * 3.0
+
+
+def literal_at_first(d, s, out):
+    for i in range(len(s)):
+        y = 0.1
+        if d[i] > 0.5:
+            y = s[i]
+        out[i] = y * 3.0
+
+
+def wide_or_literal(d, s, out):
+    for i in range(len(s)):
+        y = d[i] if d[i] > 0.5 else 0.1
+        out[i] = y * s[i]
+
+
+def products_of_both(d, s, out):
+    for i in range(len(s)):
+        y = s[i] if d[i] > 0.5 else 0.1
+        z = s[i] if d[i] > 0.2 else 0.2
+        out[i] = y * z
+
+
+def updated(d, s, out):
+    for i in range(len(s)):
+        m = min(d[i], s[i])
+        m += s[i]
+        out[i] = m
+
+
+def roots(d, s, out):
+    for i in range(len(s)):
+        out[i] = np.sqrt(s[i] if d[i] > 0.5 else 0.1)
+
+
+def compared(d, s, out):
+    for i in range(len(s)):
+        y = s[i] if d[i] > 0.5 else 0.1
+        out[i] = y > 0.1
+
+
+def limited(d, s, out):
+    for i in range(len(s)):
+        out[i] = min(max(s[i], 0.1), 0.7)
+
+
+def _tripled(value):
+    return value * 3.0
+
+
+def _picked(value, other):
+    if other > 0.5:
+        return value
+    return 0.1
+
+
+def handed_over(d, s, out):
+    for i in range(len(s)):
+        out[i] = _tripled(s[i] if d[i] > 0.5 else 0.1)
+
+
+def handed_back(d, s, out):
+    for i in range(len(s)):
+        out[i] = _picked(s[i], d[i]) * 3.0
+
+
+def exact_literal(s, out):
+    for i in range(len(s)):
+        y = s[i] if s[i] > 1.0 else 0.5
+        out[i] = y * 0.1

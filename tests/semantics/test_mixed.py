@@ -1,0 +1,77 @@
+"""Types that depend on the data: the plain program's values, or a refusal that says which types."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from astile.decorator import tile
+from astile.errors import LoweringError
+from tests.semantics import mixed
+from tests.semantics.agreement import agrees, array, outcome
+
+WIDE = (1e10, 0.1, 5.0, 0.3, 0.9)
+NARROW = (1 / 3, 0.7, 3.3, 0.1, 0.1)
+
+
+def cells():
+    """A float64 array, a float32 array that holds 0.1 too, and place for results."""
+    return array("float64", *WIDE), array("float32", *NARROW), np.zeros(5)
+
+
+def test_13_types_that_do_not_depend_on_what_the_data_choose():
+    d, s, _ = cells()
+    tests = np.zeros((5, 4), bool)
+    agrees(mixed.known_everywhere, d, s, np.zeros((5, 7)), np.zeros(5, "float32"), tests)
+
+
+def test_13_a_name_may_have_another_type_later():
+    d, s, _ = cells()
+    agrees(mixed.names_used_again, d, s, np.zeros((5, 3)))
+
+
+@pytest.mark.parametrize("values", [NARROW, ()])
+def test_13_literals_that_every_use_rounds(values):
+    s, kernel = array("float32", *values), tile(target="cpu")(mixed.largest)
+    out, wanted = np.zeros(len(s)), np.zeros(len(s))
+    assert kernel(s, out) == mixed.largest(s, wanted)
+    assert out.tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize(
+    ("function", "types"),
+    [
+        (mixed.least_of_two_types, "m depends on the data: float32 or float64"),
+        (mixed.literal_or_cell, "y depends on the data: float or float32"),
+        (mixed.literal_at_first, "y depends on the data: float or float32"),
+        (mixed.wide_or_literal, "y depends on the data: float or float64"),
+        (mixed.products_of_both, "y depends on the data: float or float32"),
+        (mixed.updated, "m depends on the data: float32 or float64"),
+        (mixed.roots, "else 0.1 depends on the data: float or float32"),
+        (mixed.compared, "y depends on the data: float or float32"),
+        (mixed.limited, r"max\(.*\) depends on the data: float or float32"),
+        (mixed.handed_over, "else 0.1 depends on the data: float or float32"),
+        (mixed.handed_back, r"_picked\(.*\) depends on the data: float or float32"),
+    ],
+)
+def test_13_types_that_depend_on_the_data(function, types):
+    for target in ("cpu", "emulate"):
+        with pytest.raises(LoweringError, match=types) as caught:
+            tile(target=target)(function)(*cells())
+        assert caught.value.diagnostic.span is not None
+    agrees(function, *cells(), targets=("python",))
+
+
+def test_13_automatic_targets_keep_the_type():
+    plain = outcome(mixed.literal_or_cell, cells())
+    kernel = tile(target="auto")(mixed.literal_or_cell)
+    with pytest.warns(Warning, match="y depends on the data"):
+        kernel(*cells())
+    assert outcome(kernel, cells()) == plain
+
+
+def test_13_literals_that_float32_holds():
+    s, out = array("float32", 2.3, 0.0), np.zeros(2)
+    agrees(mixed.exact_literal, s, out, targets=("python",))
+    tile(target="emulate")(mixed.exact_literal)(s, out)
+    assert out.tolist() == [float(np.float32(2.3) * np.float32(0.1)), float(np.float32(0.05))]
