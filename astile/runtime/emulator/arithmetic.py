@@ -25,7 +25,7 @@ from astile.runtime.emulator.kinds import (
     binary,
     of_dtype,
 )
-from astile.runtime.emulator.meeting import Narrow, meeting
+from astile.runtime.emulator.meeting import Narrow, Small, meeting
 from astile.runtime.emulator.scalars import caster
 from astile.runtime.emulator.words import AXES, DeviceWord
 
@@ -132,8 +132,8 @@ class Arithmetic(ast.NodeTransformer):
             if met is not None:
                 return nodes.call(met, [left, right])
         is_power = isinstance(operator, ast.Pow) and isinstance(second, Integer)
+        left = self.coerced(left, first, result)
         if not (is_power and isinstance(first, Real)):
-            left = self.coerced(left, first, result)
             right = self.coerced(right, second, result)
         made = nodes.binary(left, type(operator), right)
         first, second = as_integer(first), as_integer(second)
@@ -149,13 +149,14 @@ class Arithmetic(ast.NodeTransformer):
             if wanted.signed and not kind.signed and kind.bits > 63:
                 return nodes.call(self.bind(caster(np.dtype(np.int64))), [node])
             return node
-        if wanted is None and isinstance(kind, Integer) and kind.meets_float32() != FLOAT64:
-            return nodes.call(self.bind(Narrow), [node])
+        if wanted is None and isinstance(kind, Integer) and kind.meets(Real(16)) != FLOAT64:
+            held = Narrow if kind.meets(Real(16)) == Real(16) else Small
+            return nodes.call(self.bind(held), [node])
         if not isinstance(wanted, Real) or not isinstance(kind, (Boolean, Integer, Real)):
             return node
         if isinstance(kind, Real) and kind.bits >= wanted.bits:
             return node
-        scalar = np.float64 if wanted.bits == 64 else np.float32
+        scalar = {16: np.float16, 32: np.float32}.get(wanted.bits, np.float64)
         if isinstance(node, ast.Constant) and isinstance(node.value, int):
             return self.bind(scalar(node.value), (scalar, float(node.value).hex()))
         return nodes.call(self.bind(scalar), [node])

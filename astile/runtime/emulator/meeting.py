@@ -31,8 +31,12 @@ _FUNCTIONS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
 }
 
 
-class Narrow(int):
+class Small(int):
     """An integer of so few bits that a float32 holds it; what it makes of integers has 64."""
+
+
+class Narrow(Small):
+    """A small integer that makes a float16 of a float16."""
 
 
 def meeting(kind: ast.operator | ast.cmpop) -> Callable[[Any, Any], Any] | None:
@@ -48,14 +52,18 @@ def meeting(kind: ast.operator | ast.cmpop) -> Callable[[Any, Any], Any] | None:
 
     def met(left: Any, right: Any) -> Any:
         if isinstance(left, int) and isinstance(right, _NARROW):
-            left = _beside(left)
+            left = _beside(left, right)
         elif isinstance(right, int) and isinstance(left, _NARROW) and not is_power:
-            right = _beside(right)
+            right = _beside(right, left)
         return function(left, right)
 
     return met
 
 
-def _beside(value: int) -> Any:
-    """An integer as what it is beside a narrow real: one that adapts to it, or a float64."""
-    return int(value) if isinstance(value, (bool, Narrow)) else np.float64(value)
+def _beside(value: int, real: Any) -> Any:
+    """An integer as what it is beside a narrow real: one that adapts to it, or a wider real."""
+    if isinstance(value, (bool, Narrow)):
+        return int(value)
+    if not isinstance(value, Small):
+        return np.float64(value)
+    return np.float32(value) if isinstance(real, np.float16) else int(value)
