@@ -174,6 +174,8 @@ class Operators(ABC):
             return self.complex_quotient(nodes.binary(*self._operands(kind, sides, plain.op)))
         if kind in FRAGILE:
             made.left, made.right = (self._operand(kind, *each) for each in sides)
+            if kind == "float16" and isinstance(plain.op, (ast.FloorDiv, ast.Mod, ast.Pow)):
+                return self.cast(kind, made)  # a GPU computes these in float32
         elif whole:
             made.left, made.right = (self._beside_array(kind, *each) for each in sides)
         elif self._found(plain) == kind:
@@ -225,7 +227,8 @@ class Operators(ABC):
         if len(results) == 1 and (narrow or isinstance(plain.op, ast.Div)):
             (only,) = results
             return only if narrow or (only is not None and family(only) == "c") else None
-        if narrow or (kind is None and results & {*NARROW, "bool_", "uint64"}):
+        unsure = kind is None and results & {*NARROW, "bool_", "uint64"}
+        if narrow or unsure or promotion.may_round_integers(results):
             self._refuse_either(plain.left, plain.right)
         return None
 
@@ -274,14 +277,14 @@ class Operators(ABC):
                 self.refuse_choice(each, kinds)
 
     def check_signs(self, value: ast.expr) -> None:
-        """Refuse a choice between uint64 and signed integers, which numba makes a float64."""
+        """Refuse a choice between integers that numba makes a float64, which rounds them."""
         self.check_signs_of([value], value)
 
     def check_signs_of(self, values: Sequence[ast.expr], shown: ast.expr) -> None:
         """The same for a value that is one of several."""
         found = [self.kinds.choices.of(each) for each in values]
         kinds = frozenset(kind for each in found for kind in each or ())
-        if "uint64" in kinds and any(e in ("bool_", "int") or family(e) == "i" for e in kinds):
+        if promotion.may_round_integers(kinds):
             self.refuse_choice(shown, kinds)
 
     def _beside_array(self, kind: str, plain: ast.expr, value: ast.expr) -> ast.expr:

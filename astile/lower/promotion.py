@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import functools
+from collections.abc import Collection
 
 import numpy as np
 
@@ -134,6 +135,15 @@ def _of_python(left: str, operator: type[ast.operator], right: str) -> Kind:
 def promoted(left: Kind, right: Kind) -> Kind:
     """The kind of a sum of two kinds."""
     return binary(left, ast.Add, right)
+
+
+def may_round_integers(kinds: Collection[str | None]) -> bool:
+    """Whether a value of one of some kinds is held as float64, which may round its integers."""
+    known = {each for each in kinds if each is not None}
+    if known.isdisjoint(("int64", "uint64")):
+        return False
+    is_signed = any(each in ("bool_", "int") or family(each) == "i" for each in known)
+    return ("uint64" in known and is_signed) or any(family(each) in "fc" for each in known)
 
 
 def in_numba(left: str, operator: type[ast.operator], right: str) -> Kind:

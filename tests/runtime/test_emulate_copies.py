@@ -56,6 +56,18 @@ def test_values_arrive_group_by_group() -> None:
     assert report.bank_conflicts == 0
 
 
+def test_one_cell_is_copied_whatever_the_strides() -> None:
+    lines = "\n".join(f"    {line}" for line in GOOD.replace("copy4", "copy1").split("\n"))
+    a, out = (
+        np.arange(512, dtype=np.float32).reshape(2, 256)[:, ::2],
+        np.zeros((2, 128), np.float32),
+    )
+    emulate.load(HEAD + lines.replace(" * uint32(4)", "").replace("127", "31") + TAIL, "run")(
+        a, out
+    )
+    assert out[1, :32].tolist() == list(range(62, -1, -2))
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

@@ -142,6 +142,29 @@ def test_variables_are_typed_over_all_their_assignments(
 
 
 @pytest.mark.parametrize(
+    ("setup", "expression", "expected"),
+    [
+        ("t = k[0]; t += x", "t", 2**24 + 1 + float(F(1.1))),
+        ("t = k[0]; t = x - t", "t", float(F(1.1)) - 2**24 - 1),
+        ("t = k[0] if i > 9 else x; t = k[1]; t *= x", "t", (2**24 + 3) * float(F(1.1))),
+        ("t = k[0]; t = t > y; t += x", "t", 1 + F(1.1)),
+        ("t = b[0]; t += x", "t", 7 + F(1.1)),  # eight bits fit into a float32
+        ("t = b[0]; t *= b[0] * 100; t += 0.5", "t", 4900.5),  # and are 64 once they are computed
+        ("pass", "k[0] > y", True),
+        ("pass", "y == k[0]", False),
+        ("pass", "y < k[0] < k[1] <= 2.0 ** 24 + 3", True),
+        ("pass", "y < k[0] and not k[0] < y < 1 / b[0]", True),
+    ],
+)
+def test_an_integer_that_meets_float32_makes_float64(
+    setup: str, expression: str, expected: float
+) -> None:
+    given = {"x": F(1.1), "y": F(2**24), "i": 7, "b": np.array([7], np.int8)}
+    cells = np.array([2**24 + 1, 2**24 + 3])
+    assert evaluate(expression, np.float64, setup, k=cells, **given) == expected
+
+
+@pytest.mark.parametrize(
     ("dtype", "value", "stored"),
     [
         (np.uint8, "300", 44),

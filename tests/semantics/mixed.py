@@ -131,3 +131,30 @@ def exact_literal(s, out):
     for i in range(len(s)):
         y = s[i] if s[i] > 1.0 else 0.5
         out[i] = y * 0.1
+
+
+def largest_of_integers_and_reals(k, s, out):
+    for i in range(len(s)):
+        out[i] = max(k[i], s[i])
+
+
+def integer_or_real(k, s, out):
+    for i in range(len(s)):
+        out[i] = (k[i] if s[i] > 1.0 else s[i]) * k[i]
+
+
+def integer_or_real_by_name(k, s, out):
+    for i in range(len(s)):
+        y = s[i]
+        if s[i] > 1.0:
+            y = k[i]
+        out[i] = y * k[i]
+
+
+def rests_of_half(h, g, out):
+    """What is left in 32 bits by a device that has no such instructions of 16 bits."""
+    for i in range(len(h)):
+        out[i, 0] = (h[i] % g[i]) * g[i]
+        out[i, 1] = (h[i] // g[i]) * g[i] + h[i]
+        out[i, 2] = (h[i] ** g[i]) * h[i]
+        out[i, 3] = h[i] // 3 * g[i]

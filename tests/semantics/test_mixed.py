@@ -75,3 +75,24 @@ def test_13_literals_that_float32_holds():
     agrees(mixed.exact_literal, s, out, targets=("python",))
     tile(target="emulate")(mixed.exact_literal)(s, out)
     assert out.tolist() == [float(np.float32(2.3) * np.float32(0.1)), float(np.float32(0.05))]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        mixed.largest_of_integers_and_reals,
+        mixed.integer_or_real,
+        mixed.integer_or_real_by_name,
+    ],
+)
+def test_13_integers_that_a_real_number_would_round(function):
+    k, s, out = np.full(2, 2**53 + 1), array("float32", 0.5, 2.0), np.zeros(2, np.int64)
+    for target in ("cpu", "emulate"):
+        with pytest.raises(LoweringError, match="depends on the data: float32 or int64"):
+            tile(target=target)(function)(k, s, out)
+    agrees(function, k, s, out, targets=("python",))
+
+
+def test_13_what_a_device_computes_in_more_bits():
+    h, g = array("float16", 1.5, 7.3, 9.1), array("float16", 0.7, 0.3, 2.3)
+    agrees(mixed.rests_of_half, h, g, np.zeros((3, 4)), targets=("emulate",))

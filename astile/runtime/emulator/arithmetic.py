@@ -7,6 +7,7 @@ wraps, a real literal is a float64, an integer that meets a float32 makes a floa
 from __future__ import annotations
 
 import ast
+from itertools import pairwise
 from typing import Any, NoReturn
 
 import numpy as np
@@ -15,6 +16,7 @@ from astile.ir import nodes
 from astile.runtime.emulator.errors import EmulationError, Places
 from astile.runtime.emulator.inference import Inference
 from astile.runtime.emulator.kinds import (
+    FLOAT64,
     Boolean,
     Integer,
     Real,
@@ -23,10 +25,12 @@ from astile.runtime.emulator.kinds import (
     binary,
     of_dtype,
 )
+from astile.runtime.emulator.meeting import Narrow, Small, meeting
 from astile.runtime.emulator.scalars import caster
 from astile.runtime.emulator.words import AXES, DeviceWord
 
 THREAD = "_astile_thread"
+COMPARED = "_astile_compared_"
 _INDICES = {
     f"{head}.{axis}": f"{short}{axis}"
     for head, short in (("threadIdx", "t"), ("blockIdx", "b"), ("blockDim", "d"), ("gridDim", "g"))
@@ -123,9 +127,13 @@ class Arithmetic(ast.NodeTransformer):
     ) -> ast.expr:
         """``left op right`` of operands that are rewritten already, with their types before."""
         result = binary(operator, first, second)
+        if _may_meet(first, second):
+            met = self._meeting(operator)
+            if met is not None:
+                return nodes.call(met, [left, right])
         is_power = isinstance(operator, ast.Pow) and isinstance(second, Integer)
+        left = self.coerced(left, first, result)
         if not (is_power and isinstance(first, Real)):
-            left = self.coerced(left, first, result)
             right = self.coerced(right, second, result)
         made = nodes.binary(left, type(operator), right)
         first, second = as_integer(first), as_integer(second)
@@ -141,14 +149,44 @@ class Arithmetic(ast.NodeTransformer):
             if wanted.signed and not kind.signed and kind.bits > 63:
                 return nodes.call(self.bind(caster(np.dtype(np.int64))), [node])
             return node
+        if wanted is None and isinstance(kind, Integer) and kind.meets(Real(16)) != FLOAT64:
+            held = Narrow if kind.meets(Real(16)) == Real(16) else Small
+            return nodes.call(self.bind(held), [node])
         if not isinstance(wanted, Real) or not isinstance(kind, (Boolean, Integer, Real)):
             return node
         if isinstance(kind, Real) and kind.bits >= wanted.bits:
             return node
-        scalar = np.float64 if wanted.bits == 64 else np.float32
+        scalar = {16: np.float16, 32: np.float32}.get(wanted.bits, np.float64)
         if isinstance(node, ast.Constant) and isinstance(node.value, int):
             return self.bind(scalar(node.value), (scalar, float(node.value).hex()))
         return nodes.call(self.bind(scalar), [node])
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        """An integer and a float32 are compared as float64."""
+        sides = [node.left, *node.comparators]
+        kinds = [self.inference.of(each) for each in sides]
+        visited = [self.visit(each) for each in sides]
+        pairs = list(pairwise(kinds))
+        if not any(_may_meet(*pair) or _is_mixed(*pair) for pair in pairs):
+            return nodes.comparison(visited, node.ops)
+        made: list[ast.expr] = []
+        for place, each in enumerate(node.ops):
+            first, second = visited[place : place + 2]
+            if place + 1 < len(node.ops):  # computed once, and not unless all before are true
+                held = f"{COMPARED}{place}"
+                second = ast.NamedExpr(nodes.target(held), second)
+                visited[place + 1] = nodes.name(held)
+            met = self._meeting(each)
+            if met is None:
+                made.append(nodes.comparison([first, second], [each]))
+            else:
+                made.append(nodes.call(met, [first, second]))
+        return made[0] if len(made) == 1 else ast.BoolOp(ast.And(), made)
+
+    def _meeting(self, operator: ast.operator | ast.cmpop) -> ast.expr | None:
+        """The name of an operation that asks for the types of its operands; None without one."""
+        met = meeting(operator)
+        return None if met is None else self.bind(met, ("meeting", type(operator).__name__))
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         """Negation and complement of an unsigned number are unsigned, and of its width."""
@@ -203,6 +241,21 @@ class Arithmetic(ast.NodeTransformer):
             for each, kind in zip(node.args, kinds, strict=True)
         ]
         return nodes.call(node.func, visited)
+
+
+def _may_meet(first: Type, second: Type) -> bool:
+    """Whether an integer may meet a narrow real, which only the run can tell."""
+    if first is not None and second is not None:
+        return False
+    return all(each is None or isinstance(each, (Integer, Real)) for each in (first, second))
+
+
+def _is_mixed(first: Type, second: Type) -> bool:
+    """Whether an integer meets a real that may not hold it."""
+    for whole, real in ((first, second), (second, first)):
+        if isinstance(whole, Integer) and isinstance(real, Real):
+            return real.bits < 64 and whole.bits > (11 if real.bits == 16 else 24)
+    return False
 
 
 def _wrapped(node: ast.expr, width: int) -> ast.expr:

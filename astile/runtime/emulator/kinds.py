@@ -31,10 +31,12 @@ class Integer:
     natural: bool
     width: int = 64
 
-    def meets_float32(self) -> Real:
-        """What arithmetic with a float32 gives."""
+    def meets(self, real: Real) -> Real:
+        """What arithmetic with a real number of at most 64 bits gives."""
+        if self.width == 8 and self.signed:
+            return real
         is_small = self.width == 8 or (self.width == 16 and self.signed)
-        return Real(32) if is_small else FLOAT64
+        return Real(max(real.bits, 32)) if is_small else FLOAT64
 
 
 @dataclass(frozen=True)
@@ -134,11 +136,7 @@ def unify(first: Type, second: Type) -> Type:
 
 def _mixed(whole: Integer | Boolean, real: Real) -> Type:
     """Type of an integer together with a real number."""
-    if real.bits == 16:
-        return None
-    if real.bits == 64 or isinstance(whole, Boolean):
-        return real
-    return whole.meets_float32()
+    return real if isinstance(whole, Boolean) else whole.meets(real)
 
 
 def binary(operator: ast.operator, left: Type, right: Type) -> Type:
@@ -147,15 +145,23 @@ def binary(operator: ast.operator, left: Type, right: Type) -> Type:
         return NOTHING
     if isinstance(left, Boolean) and isinstance(right, Boolean) and isinstance(operator, BITWISE):
         return BOOLEAN
-    if isinstance(operator, ast.Pow) and isinstance(left, Real) and isinstance(right, Integer):
-        return left
     if isinstance(left, Real) or isinstance(right, Real):
-        known = (Boolean, Integer, Real)
-        return unify(left, right) if isinstance(left, known) and isinstance(right, known) else None
+        return _real_binary(operator, left, right)
     left, right = as_integer(left), as_integer(right)
     if isinstance(left, Integer) and isinstance(right, Integer):
         return _integer_binary(operator, left, right)
     return None
+
+
+def _real_binary(operator: ast.operator, left: Type, right: Type) -> Type:
+    known = (Boolean, Integer, Real)
+    if not isinstance(left, known) or not isinstance(right, known):
+        return None
+    is_power = isinstance(operator, ast.Pow) and isinstance(right, Integer)
+    result = left if is_power and isinstance(left, Real) else unify(left, right)
+    # a device has no such instructions of 16 bits
+    has_half = not isinstance(operator, (ast.FloorDiv, ast.Mod, ast.Pow))
+    return Real(32) if result == Real(16) and not has_half else result
 
 
 def as_integer(kind: Type) -> Type:

@@ -90,7 +90,7 @@ def check_alignment(
     memory = array.memory
     size = memory.dtype.itemsize
     address = memory.address + array.position(index, kind, place) * size
-    if array.strides[-1] == 1 and address % (count * size) == 0:
+    if (count == 1 or array.strides[-1] == 1) and address % (count * size) == 0:
         return
     raise AlignmentError(
         f"{memory.scope} {array.name}{list(map(int, index))}: {count} elements of {size} bytes "
