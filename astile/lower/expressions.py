@@ -150,6 +150,10 @@ class Expressions(Operators):
             given = self.kinds.of(plain.args[0])
             plain_already = given in ("float", "float64")
             return made.args[0] if plain_already else self.cast("float64", made.args[0])
+        cast = dtypes.name_of(self.program, plain.func, {}) if path and one else None
+        if cast is not None and not self.kinds.is_array(plain.args[0]):
+            made.args = [self.wrapped(cast, plain.args[0], made.args[0])]
+            return made
         if word in ("min", "max") and not path and len(plain.args) > 1 and not plain.keywords:
             if kind is None:
                 return self._extreme(word, plain, made)

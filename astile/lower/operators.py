@@ -18,6 +18,16 @@ from astile.lower.kinds import Kinds
 from astile.lower.promotion import FRAGILE, NARROW, PYTHON, Kind, family, native, number_of
 
 _WIDTH = 64
+#: Integer type -> the one that NumPy makes of a floating-point number first. Only then do numbers
+#: that the type does not hold wrap around; processors by themselves give any.
+_BY_WAY_OF = {
+    "int8": "int32",
+    "uint8": "int32",
+    "int16": "int32",
+    "uint16": "int32",
+    "uint32": "int64",
+    "uint64": "int64",
+}
 
 
 def inside(writer: IndexWriter, loop: ast.For) -> IndexWriter:
@@ -91,6 +101,26 @@ class Operators(ABC):
         if kind == "float32":
             value = self.single(value)
         return nodes.call(self._casts[kind], [value])
+
+    def wrapped(self, kind: Kind, plain: ast.expr, value: ast.expr) -> ast.expr:
+        """A floating-point number that becomes an integer of a kind: what it cannot hold wraps.
+
+        Args:
+            kind: of the integer.
+            plain: the number as the program has it.
+            value: the same in the text.
+        """
+        way = _BY_WAY_OF.get(kind or "")
+        own = self.kinds.of(plain)
+        kinds = [own] if own is not None else list(self.kinds.choices.of(plain) or ())
+        is_float = any(each is not None and family(each) == "f" for each in kinds)
+        if way is None or kind is None or not is_float or number_of(plain) is not None:
+            return value
+        if kind != "uint64":
+            return self.cast(way, value)
+        signed = self.cast(kind, self.cast(way, nodes.clone(value)))
+        test = nodes.compare(nodes.clone(value), ast.Lt, nodes.const(0))
+        return ast.IfExp(test, signed, self.cast(kind, value))
 
     def single(self, value: ast.expr) -> ast.expr:
         """A value that is rounded to float32 at once: `math` need not compute it in float64."""

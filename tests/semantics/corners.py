@@ -269,6 +269,15 @@ def stored(a, out):
         out[i] = a[i]
 
 
+def wrapped(a, small, half, whole, large, wide):
+    for i in range(len(a)):
+        small[i] = a[i]
+        half[i] = np.int16(a[i])
+        whole[i] = a[i]
+        large[i] = a[i]
+        wide[i] = np.uint16(a[i] * 3.0)
+
+
 def truncated(a, out):
     for i in range(len(a)):
         out[i] = int(a[i])
