@@ -150,8 +150,8 @@ class _Caster(Expressions):
             return nodes.copy_place(value, made)
         if isinstance(target, ast.Subscript):
             kind = self.kinds.of(_as_load(target))
-            made = self.fixed(value)
-            return self.single(made) if kind == "float32" else self.wrapped(kind, value, made)
+            fixed = self.fixed(value)
+            return self.single(fixed) if kind == "float32" else self.wrapped(kind, value, fixed)
         kind = self.kinds.names.get(target.id) if isinstance(target, ast.Name) else None
         return self.started(kind, value)
 

@@ -18,16 +18,6 @@ from astile.lower.kinds import Kinds
 from astile.lower.promotion import FRAGILE, NARROW, PYTHON, Kind, family, native, number_of
 
 _WIDTH = 64
-#: Integer type -> the one that NumPy makes of a floating-point number first. Only then do numbers
-#: that the type does not hold wrap around; processors by themselves give any.
-_BY_WAY_OF = {
-    "int8": "int32",
-    "uint8": "int32",
-    "int16": "int32",
-    "uint16": "int32",
-    "uint32": "int64",
-    "uint64": "int64",
-}
 
 
 def inside(writer: IndexWriter, loop: ast.For) -> IndexWriter:
@@ -101,26 +91,6 @@ class Operators(ABC):
         if kind == "float32":
             value = self.single(value)
         return nodes.call(self._casts[kind], [value])
-
-    def wrapped(self, kind: Kind, plain: ast.expr, value: ast.expr) -> ast.expr:
-        """A floating-point number that becomes an integer of a kind: what it cannot hold wraps.
-
-        Args:
-            kind: of the integer.
-            plain: the number as the program has it.
-            value: the same in the text.
-        """
-        way = _BY_WAY_OF.get(kind or "")
-        own = self.kinds.of(plain)
-        kinds = [own] if own is not None else list(self.kinds.choices.of(plain) or ())
-        is_float = any(each is not None and family(each) == "f" for each in kinds)
-        if way is None or kind is None or not is_float or number_of(plain) is not None:
-            return value
-        if kind != "uint64":
-            return self.cast(way, value)
-        signed = self.cast(kind, self.cast(way, nodes.clone(value)))
-        test = nodes.compare(nodes.clone(value), ast.Lt, nodes.const(0))
-        return ast.IfExp(test, signed, self.cast(kind, value))
 
     def single(self, value: ast.expr) -> ast.expr:
         """A value that is rounded to float32 at once: `math` need not compute it in float64."""
@@ -252,6 +222,7 @@ class Operators(ABC):
             return None
         results = {promotion.binary(a, type(plain.op), b) for a in left for b in right}
         narrow = results & {*FRAGILE}
+        self._check_weak(plain, results)
         if len(results) == 1 and (narrow or isinstance(plain.op, ast.Div)):
             (only,) = results
             return only if narrow or (only is not None and family(only) == "c") else None
@@ -259,32 +230,23 @@ class Operators(ABC):
             self._refuse_either(plain.left, plain.right)
         return None
 
+    def _check_weak(self, plain: ast.BinOp, results: set[Kind]) -> None:
+        """Refuse a choice between a wide type and a number that the other operand narrows."""
+        left, right = map(self.kinds.choices.weakly_of, (plain.left, plain.right))
+        pairs = itertools.product(left or (), right or ())
+        found = {promotion.binary(a, type(plain.op), b) for a, b in pairs} - results
+        if results and found & {*FRAGILE, *NARROW}:
+            one, kinds = max(
+                ((plain.left, left), (plain.right, right)), key=lambda e: len(e[1] or ())
+            )
+            self.refuse_choice(one, kinds or frozenset())
+
     def _refuse_either(self, left: ast.expr, right: ast.expr) -> None:
         """Refuse the operand whose type depends on the data."""
         kinds = [self.kinds.choices.of(each) or frozenset() for each in (left, right)]
         self.refuse_choice(
             *max(zip((left, right), kinds, strict=True), key=lambda e: len(e[1]) > 1)
         )
-
-    def rounds_to(self, left: ast.expr, right: ast.expr) -> str | None:
-        """The type that a comparison rounds a number of Python to; refused where data decide.
-
-        Numbers of NumPy compare as they are: float64 holds all that float32 does.
-        """
-        choices = self.kinds.choices
-        first, second = choices.of(left), choices.of(right)
-        if first is None or second is None:
-            return None
-        found: set[str | None] = set()
-        for one, other in itertools.product(first, second):
-            typed, number = (one, right) if other in PYTHON else (other, left)
-            if typed in FRAGILE and (one in PYTHON or other in PYTHON):
-                found |= set() if choices.is_literal(number, typed) else {typed}
-            elif one != other or one not in FRAGILE:
-                found.add(None)
-        if len(found) > 1:
-            self._refuse_either(left, right)
-        return next(iter(found), None)
 
     def refuse_choice(self, value: ast.expr, kinds: frozenset[str]) -> None:
         """Say that the type of a value depends on the data."""
