@@ -269,6 +269,11 @@ def stored(a, out):
         out[i] = a[i]
 
 
+def counted_down(a, out):
+    for i in range(len(a)):
+        out[0] -= a[i]
+
+
 def wrapped(a, small, half, whole, large, wide):
     for i in range(len(a)):
         small[i] = a[i]
