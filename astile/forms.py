@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +21,7 @@ from astile.runtime.specialize import Specializer
 from astile.runtime.uses import uses
 from astile.schedule import compose
 from astile.schedule.schedule import Schedule
+from astile.schedule.step import Step
 
 #: Applies primitives to the schedule it is given.
 Scheduling = Callable[[Schedule], None]
@@ -177,12 +178,23 @@ class Forms:
         """
         with self._lock:
             if target not in self._specializers:
-                scheduled = self.schedule(target).program
-                self._specializers[target] = self._specializer_of(scheduled, target)
+                schedule = self.schedule(target)
+                made = self._specializer_of(schedule.program, target, schedule.steps)
+                self._specializers[target] = made
             return self._specializers[target]
 
-    def _specializer_of(self, program: Program, target: str) -> Specializer:
-        return Specializer(self.program, program, target, self.uses, exact=self._exact)
+    def _specializer_of(
+        self, program: Program, target: str, steps: Sequence[Step] = ()
+    ) -> Specializer:
+        is_reordered = any(e.proof is not None and e.proof.kind != "equal" for e in steps)
+        return Specializer(
+            self.program,
+            program,
+            target,
+            self.uses,
+            exact=self._exact,
+            is_reordered=is_reordered,
+        )
 
     # --- for `kernel.check` ---------------------------------------------------------------------
 

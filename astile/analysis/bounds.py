@@ -295,7 +295,9 @@ class _Bounds:
         self._keep(key, _Reach(access.node, value, extent, domain, leaf.place.dimensions, leaving))
 
     def _set(self, space: str, condition: str) -> isl.Set:
-        parameters = ", ".join(self.scene.parameters)
+        # a condition inside a statement may name an integer that no index or loop does
+        named = {*self.scene.parameters, *affine_sets.parameters_in([condition])}
+        parameters = ", ".join(sorted(named))
         return self.scene.session.set(f"[{parameters}] -> {{ {space} : {condition or 'true'} }}")
 
     def _keep(self, key: tuple[str, int], reach: _Reach) -> None:

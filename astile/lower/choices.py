@@ -8,8 +8,9 @@ that type, and so does an integer beside floating-point numbers: what starts at 
 from __future__ import annotations
 
 import ast
+import contextlib
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,8 +45,12 @@ class Choices:
         self._found: dict[Definition, Several] = {each: _of_argument(kinds, each) for each in given}
         self._open = [e for many in self._all.values() for e in many if e not in self._found]
         self._found.update(dict.fromkeys(self._open, frozenset()))
+        self._is_weak = False
         self._is_closed = False  # what starts as a literal may still get another type
         for self._is_closed in (False, True):
+            self._close()
+        self._weakly: dict[Definition, Several] = dict(self._found)
+        with self._weak():
             self._close()
 
     def _close(self) -> None:
@@ -71,7 +76,7 @@ class Choices:
             found = self.of(value)
         else:
             found = _one(kinds.of_store(name, value))
-        return _without_integers(found, typed)
+        return found if self._is_weak else _without_integers(found, typed)
 
     def _of_target(self, update: ast.AugAssign) -> Several:
         return self._of_name(update.target) if isinstance(update.target, ast.Name) else None
@@ -119,7 +124,25 @@ class Choices:
     def one_of(self, values: Sequence[ast.expr]) -> Several:
         """The kinds of a value that is one of several."""
         known = [each for each in values if self._numbers(each) is not None]
+        if self._is_weak:
+            return _union(map(self.of, values))
         return self._with_literals([self.of(each) for each in values if each not in known], known)
+
+    def weakly_of(self, value: ast.expr) -> Several:
+        """The same as `of`, where a number of the text in a choice stays one of Python.
+
+        It takes the type of what is beside it, which may be narrower than that of the others.
+        """
+        with self._weak():
+            return self.of(value)
+
+    @contextlib.contextmanager
+    def _weak(self) -> Iterator[None]:
+        strict, self._found, self._is_weak = self._found, self._weakly, True
+        try:
+            yield
+        finally:
+            self._found, self._is_weak = strict, False
 
     def _with_literals(self, others: Sequence[Several], literals: Sequence[ast.expr]) -> Several:
         """The kinds of a value that is one of several, some of them numbers of the text."""

@@ -190,6 +190,8 @@ class _Pass:
             kind = self.kinds.names.get(name)
             if kind not in (None, "?"):
                 sizes.append(SIZES.get(native(str(kind)), 16))
+        if trips is not None and trips <= 0:
+            return 1
         lanes = self.machine.vector_bytes // max(sizes)
         while trips is not None and trips < lanes:
             lanes //= 2

@@ -16,7 +16,7 @@ from astile.lower.choices import ufunc
 from astile.lower.indices import IndexWriter
 from astile.lower.kinds import Kinds
 from astile.lower.operators import Operators
-from astile.lower.promotion import FRAGILE, NARROW, PYTHON, Kind, is_held, native, number_of
+from astile.lower.promotion import FRAGILE, NARROW, PYTHON, Kind, family, is_held, native, number_of
 
 #: Functions of NumPy that give one number, in numba of another type than in NumPy.
 _RETYPED = ("sum", "prod", "mean", "std", "var", "nansum", "nanmean", "nanstd", "nanvar", "median")
@@ -32,6 +32,16 @@ _EXACT = (
     "isfinite",
     "signbit",
 )
+#: Integer type -> the one that NumPy makes of a floating-point number first. Only then do numbers
+#: that the type does not hold wrap around; processors by themselves give any.
+_BY_WAY_OF = {
+    "int8": "int32",
+    "uint8": "int32",
+    "int16": "int32",
+    "uint16": "int32",
+    "uint32": "int64",
+    "uint64": "int64",
+}
 
 
 class Expressions(Operators):
@@ -132,6 +142,26 @@ class Expressions(Operators):
         made.left, made.comparators = texts[0], texts[1:]
         return made
 
+    def rounds_to(self, left: ast.expr, right: ast.expr) -> str | None:
+        """The type that a comparison rounds a number of Python to; refused where data decide.
+
+        Numbers of NumPy compare as they are: float64 holds all that float32 does.
+        """
+        choices = self.kinds.choices
+        first, second = choices.of(left), choices.of(right)
+        if first is None or second is None:
+            return None
+        found: set[str | None] = set()
+        for one, other in itertools.product(first, second):
+            typed, number = (one, right) if other in PYTHON else (other, left)
+            if typed in FRAGILE and (one in PYTHON or other in PYTHON):
+                found |= set() if choices.is_literal(number, typed) else {typed}
+            elif one != other or one not in FRAGILE:
+                found.add(None)
+        if len(found) > 1:
+            self._refuse_either(left, right)
+        return next(iter(found), None)
+
     # --- calls ----------------------------------------------------------------------------------
 
     def _call(self, plain: ast.Call, made: ast.Call) -> ast.expr:
@@ -150,6 +180,10 @@ class Expressions(Operators):
             given = self.kinds.of(plain.args[0])
             plain_already = given in ("float", "float64")
             return made.args[0] if plain_already else self.cast("float64", made.args[0])
+        cast = dtypes.name_of(self.program, plain.func, {}) if path and one else None
+        if cast is not None and not self.kinds.is_array(plain.args[0]):
+            made.args = [self.wrapped(cast, plain.args[0], made.args[0])]
+            return made
         if word in ("min", "max") and not path and len(plain.args) > 1 and not plain.keywords:
             if kind is None:
                 return self._extreme(word, plain, made)
@@ -163,6 +197,26 @@ class Expressions(Operators):
         elif word == "round" and len(plain.args) > 1:
             self.check_arguments(plain.args)
         return made
+
+    def wrapped(self, kind: Kind, plain: ast.expr, value: ast.expr) -> ast.expr:
+        """A floating-point number that becomes an integer of a kind: what it cannot hold wraps.
+
+        Args:
+            kind: of the integer.
+            plain: the number as the program has it.
+            value: the same in the text.
+        """
+        way = _BY_WAY_OF.get(kind or "")
+        own = self.kinds.of(plain)
+        kinds = [own] if own is not None else list(self.kinds.choices.of(plain) or ())
+        is_float = any(each is not None and family(each) == "f" for each in kinds)
+        if way is None or kind is None or not is_float or number_of(plain) is not None:
+            return value
+        if kind != "uint64":
+            return self.cast(way, value)
+        signed = self.cast(kind, self.cast(way, nodes.clone(value)))
+        test = nodes.compare(nodes.clone(value), ast.Lt, nodes.const(0))
+        return ast.IfExp(test, signed, self.cast(kind, value))
 
     def _extreme(self, word: str, plain: ast.Call, made: ast.Call) -> ast.expr:
         """`min` or `max` of what has several types: each is compared as the plain program does."""

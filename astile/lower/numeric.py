@@ -148,8 +148,10 @@ class _Caster(Expressions):
                 [self._stored(*pair) for pair in zip(target.elts, value.elts, strict=True)]  # type: ignore[attr-defined]
             )
             return nodes.copy_place(value, made)
-        if isinstance(target, ast.Subscript) and self.kinds.of(_as_load(target)) == "float32":
-            return self.single(self.fixed(value))
+        if isinstance(target, ast.Subscript):
+            kind = self.kinds.of(_as_load(target))
+            fixed = self.fixed(value)
+            return self.single(fixed) if kind == "float32" else self.wrapped(kind, value, fixed)
         kind = self.kinds.names.get(target.id) if isinstance(target, ast.Name) else None
         return self.started(kind, value)
 
@@ -174,6 +176,8 @@ class _Caster(Expressions):
         self.kinds.choices.same_load(loaded, target)
         plain = nodes.binary(loaded, type(statement.op), statement.value)
         made = self.fixed(nodes.copy_place(statement, plain))
+        if isinstance(target, ast.Subscript):
+            made = self.wrapped(self.kinds.of(loaded), plain, made)
         narrowed = self._is_narrowed_by_store(target, plain)
         if narrowed and isinstance(made, ast.Call):
             made = made.args[0]

@@ -224,6 +224,7 @@ class Operators(ABC):
             return None
         results = {promotion.binary(a, type(plain.op), b) for a in left for b in right}
         narrow = results & {*FRAGILE}
+        self._check_weak(plain, results)
         if len(results) == 1 and (narrow or isinstance(plain.op, ast.Div)):
             (only,) = results
             return only if narrow or (only is not None and family(only) == "c") else None
@@ -232,32 +233,23 @@ class Operators(ABC):
             self._refuse_either(plain.left, plain.right)
         return None
 
+    def _check_weak(self, plain: ast.BinOp, results: set[Kind]) -> None:
+        """Refuse a choice between a wide type and a number that the other operand narrows."""
+        left, right = map(self.kinds.choices.weakly_of, (plain.left, plain.right))
+        pairs = itertools.product(left or (), right or ())
+        found = {promotion.binary(a, type(plain.op), b) for a, b in pairs} - results
+        if results and found & {*FRAGILE, *NARROW}:
+            one, kinds = max(
+                ((plain.left, left), (plain.right, right)), key=lambda e: len(e[1] or ())
+            )
+            self.refuse_choice(one, kinds or frozenset())
+
     def _refuse_either(self, left: ast.expr, right: ast.expr) -> None:
         """Refuse the operand whose type depends on the data."""
         kinds = [self.kinds.choices.of(each) or frozenset() for each in (left, right)]
         self.refuse_choice(
             *max(zip((left, right), kinds, strict=True), key=lambda e: len(e[1]) > 1)
         )
-
-    def rounds_to(self, left: ast.expr, right: ast.expr) -> str | None:
-        """The type that a comparison rounds a number of Python to; refused where data decide.
-
-        Numbers of NumPy compare as they are: float64 holds all that float32 does.
-        """
-        choices = self.kinds.choices
-        first, second = choices.of(left), choices.of(right)
-        if first is None or second is None:
-            return None
-        found: set[str | None] = set()
-        for one, other in itertools.product(first, second):
-            typed, number = (one, right) if other in PYTHON else (other, left)
-            if typed in FRAGILE and (one in PYTHON or other in PYTHON):
-                found |= set() if choices.is_literal(number, typed) else {typed}
-            elif one != other or one not in FRAGILE:
-                found.add(None)
-        if len(found) > 1:
-            self._refuse_either(left, right)
-        return next(iter(found), None)
 
     def refuse_choice(self, value: ast.expr, kinds: frozenset[str]) -> None:
         """Say that the type of a value depends on the data."""

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import ast
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from math import prod
 
 from astile import lower, runtime
-from astile.errors import InternalError
+from astile.errors import InternalError, LoweringError
 from astile.intrinsics import host
+from astile.ir import query
 from astile.ir.program import Program
 from astile.lower import cpu, places, python
 from astile.lower.explicit_vectors import Machine
 from astile.lower.kinds import Kinds
 from astile.lower.lowered import Lowered
+from astile.lower.promotion import family, is_integer
 from astile.runtime import compile as compiling
 from astile.runtime import kept, load
 from astile.runtime.launch import Launcher
@@ -31,6 +33,7 @@ class Specializer:
         target: ``"python"``, ``"cpu"``, ``"cuda"`` or ``"emulate"``.
         parameters: how the program uses its parameters.
         exact: keep the rounding of every operation.
+        is_reordered: whether contributions may reach a cell in another order than in `original`.
     """
 
     def __init__(
@@ -41,11 +44,12 @@ class Specializer:
         parameters: Sequence[Use],
         *,
         exact: bool = False,
+        is_reordered: bool = False,
     ) -> None:
         self.target = target
         self._programs = {True: original, False: scheduled}
         self._parameters = tuple(parameters)
-        self._exact = exact
+        self._exact, self._is_reordered = exact, is_reordered
         self._lock = threading.RLock()
         self._launchers: dict[tuple[object, ...], Launcher] = {}
 
@@ -71,6 +75,8 @@ class Specializer:
 
     def _made(self, types: Mapping[str, str], original: bool, check_bounds: bool) -> Launcher:
         compiling.require(self.target)
+        if self._is_reordered and not original:
+            original = self._must_keep_order(types)
         program = self._programs[original]
         lowered = self._lower(program, types, check_bounds)
         place_of = partial(places.place_of_line, program=program, lowered=lowered)
@@ -91,6 +97,23 @@ class Specializer:
             returned,
             place_of,
         )
+
+    def _must_keep_order(self, types: Mapping[str, str]) -> bool:
+        """Whether integers add up floating-point numbers: each addition truncates, in its order.
+
+        Raises:
+            LoweringError: on a GPU, where the loops cannot run as they were written.
+        """
+        program = self._programs[True]
+        found = next(_truncating(program, Kinds(program, types)), None)
+        if found is not None and self.target in ("cuda", "emulate"):
+            raise LoweringError(
+                "an integer adds up floating-point numbers, and a step changed their order",
+                code="lowering.types",
+                span=program.source.span(found),
+                hints=["write int(...) around what is added, or use exact=True"],
+            )
+        return found is not None
 
     def _lower(self, program: Program, types: Mapping[str, str], check_bounds: bool) -> Lowered:
         if self.target == "python":
@@ -122,6 +145,22 @@ class Specializer:
         if self.target == "cpu" and "prange" in lowered.text:
             return compiling.one_at_a_time_if_needed(function)
         return function
+
+
+def _truncating(program: Program, kinds: Kinds) -> Iterator[ast.stmt]:
+    """The statements that update a cell of integers by a floating-point number."""
+    for statement in query.statements(program.function):
+        if isinstance(statement, ast.AugAssign):
+            target: ast.expr = statement.target
+        elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            target = statement.targets[0]
+        else:
+            continue
+        array = query.base_name(target) if isinstance(target, ast.Subscript) else None
+        is_update = isinstance(statement, ast.AugAssign) or array in query.names(statement.value)
+        cell, value = kinds.arrays.get(array or ""), kinds.of(statement.value)
+        if is_update and is_integer(cell) and (value is None or family(value) in "fc"):
+            yield statement
 
 
 def _parameter_names(function: ast.FunctionDef) -> tuple[list[str], list[str]]:

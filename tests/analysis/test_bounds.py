@@ -388,3 +388,12 @@ def test_a_remainder_by_the_length_of_its_axis_is_inside():
     assert bounds.unproved(program_from(text)) == ()
     other = text.replace("x[(i", "y[(i")
     assert [each.array for each in bounds.unproved(program_from(other))] == ["y"]
+
+
+def test_a_choice_inside_a_statement_may_be_of_an_integer_that_nothing_else_names():
+    text = """
+        def f(x, c, y, k):
+            for i in range(1, y.shape[0]):
+                y[i] = x[i] if c[i] < 3 and i == k else c[i]
+        """
+    assert bounds.sure(program_from(text)) is not None

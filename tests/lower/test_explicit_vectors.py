@@ -38,6 +38,12 @@ def test_a_whole_vector() -> None:
     assert "from astile.intrinsics.vectors import load, store" in text
 
 
+@pytest.mark.parametrize("trips", ["5, 5", "5, 3"])
+def test_loops_without_a_trip_stay(trips: str) -> None:
+    text = f"def f(x, y):\n    for j in vector({trips}):\n        y[j] = x[j] * x[j]"
+    assert body_of(lowered(text, F32))[0] == f"for j in range({trips}):"
+
+
 def test_lanes_are_as_many_as_the_register_holds() -> None:
     text = "def f(x, y):\n    for j in vector(8):\n        y[j] = x[j] + 1.0"
     assert "load(x, 0, 8)" in lowered(text, F32, width=32)

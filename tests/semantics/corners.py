@@ -269,6 +269,20 @@ def stored(a, out):
         out[i] = a[i]
 
 
+def counted_down(a, out):
+    for i in range(len(a)):
+        out[0] -= a[i]
+
+
+def wrapped(a, small, half, whole, large, wide):
+    for i in range(len(a)):
+        small[i] = a[i]
+        half[i] = np.int16(a[i])
+        whole[i] = a[i]
+        large[i] = a[i]
+        wide[i] = np.uint16(a[i] * 3.0)
+
+
 def truncated(a, out):
     for i in range(len(a)):
         out[i] = int(a[i])

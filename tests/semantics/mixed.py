@@ -107,6 +107,22 @@ def limited(d, s, out):
         out[i] = min(max(s[i], 0.1), 0.7)
 
 
+def bounded(d, s, out):
+    for i in range(len(s)):
+        out[i] = s[i] * (max(d[i], 3.0) - s[i])
+
+
+def bounded_by_name(d, s, out):
+    for i in range(len(s)):
+        m = d[i] if d[i] > 3 else 3
+        out[i] = s[i] * (m - s[i])
+
+
+def bounded_integer(d, s, out):
+    for i in range(len(s)):
+        out[i] = s[i] * max(d[i], 3)
+
+
 def _tripled(value):
     return value * 3.0
 

@@ -184,6 +184,16 @@ def test_stores_into_other_types(source, kind):
     agrees(corners.stored, array(source, 300, 0, 1, -5), zeros(4, kind))
 
 
+@pytest.mark.parametrize("target", ["cpu", "emulate"])
+def test_floating_point_numbers_wrap_in_integers(target):
+    a = array("float64", -1.5, -7, -300, 3, 255, 300, 70000, -70000, 5e8, -5e8, 9, 8, 7, 6, 5, -3)
+    kinds = ("uint8", "int16", "uint32", "uint64", "int64")
+    arguments = [a, *(zeros(len(a), each) for each in kinds)]
+    agrees(corners.wrapped, *arguments, targets=(target,))
+    if target == "cpu":
+        agrees(corners.wrapped, *arguments, targets=("cpu",), schedule=lambda s: s.vectorize("i"))
+
+
 def test_truncation():
     agrees(corners.truncated, array("float32", -1.7, 1.7), zeros(2, "int64"))
     agrees(corners.converted, array("uint8", 7, 200), zeros(2))

@@ -50,6 +50,8 @@ def test_13_literals_that_every_use_rounds(values):
         (mixed.roots, "else 0.1 depends on the data: float or float32"),
         (mixed.compared, "y depends on the data: float or float32"),
         (mixed.limited, r"max\(.*\) depends on the data: float or float32"),
+        (mixed.bounded, r"max\(.*\) depends on the data: float or float64"),
+        (mixed.bounded_by_name, "m depends on the data: float64 or int"),
         (mixed.handed_over, "else 0.1 depends on the data: float or float32"),
         (mixed.handed_back, r"_picked\(.*\) depends on the data: float or float32"),
     ],
@@ -60,6 +62,12 @@ def test_13_types_that_depend_on_the_data(function, types):
             tile(target=target)(function)(*cells())
         assert caught.value.diagnostic.span is not None
     agrees(function, *cells(), targets=("python",))
+
+
+def test_13_integers_of_python_that_narrow_what_is_beside_them():
+    wide, narrow = array("int64", 1, 9), array("int8", 100, 100)
+    with pytest.raises(LoweringError, match="depends on the data: int or int64"):
+        tile(target="cpu")(mixed.bounded_integer)(wide, narrow, np.zeros(2, "int64"))
 
 
 def test_13_automatic_targets_keep_the_type():

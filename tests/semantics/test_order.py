@@ -59,6 +59,24 @@ def test_15_sums_in_parts_repeat_bit_for_bit():
     np.testing.assert_allclose(out, x.sum(axis=1), rtol=1e-5)
 
 
+def in_parts(s):
+    s.split("i", [2, None])
+    s.rfactor("out", "i_0")
+
+
+@pytest.mark.parametrize("target", ["python", "cpu"])
+def test_15_integers_that_add_up_floating_point_numbers(target):
+    a, out = np.full(8, 0.25), np.full(1, 5)
+    agrees(corners.counted_down, a, out, targets=(target,), schedule=in_parts)
+    assert len(tile(schedule=in_parts)(corners.counted_down).schedule.steps) == 2
+
+
+def test_15_a_gpu_refuses_them():
+    kernel = tile(target="emulate", schedule=in_parts)(corners.counted_down)
+    with pytest.raises(LoweringError, match="adds up floating-point numbers"):
+        kernel(np.full(8, 0.25), np.full(1, 5))
+
+
 def test_16_sums_of_integers_do_not_depend_on_their_order():
     s = Schedule(corners.totals)
     s.reorder("j", "i")
