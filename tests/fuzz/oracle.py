@@ -183,7 +183,7 @@ class Session:
             given = running.arguments(self.source, n, m, wild=True)
             try:
                 found.append((given, running.run(self.plain, given, Memory())))
-            except (ValueError, OverflowError):
+            except (IndexError, ValueError, OverflowError):  # data may pick a cell outside
                 continue
         return found
 
