@@ -53,13 +53,7 @@ def tiled_matmul(
     """
     rows, columns, summed = (Loop(s, select.find_loop(s.program, each)) for each in loops)
     stops = [_stop(s, each) for each in (rows, columns, summed)]
-    threads = [each // count for each, count in zip(tile, cells, strict=True)]
-    if [each * count for each, count in zip(threads, cells, strict=True)] != list(tile):
-        raise ScheduleError(
-            f"cells of {tuple(cells)} do not fill a tile of {tuple(tile)}",
-            code="schedule.bad-factor",
-            hints=["use cells whose sizes divide those of the tile"],
-        )
+    threads = _threads(tile, cells)
     shapes = [_own(count, each, lanes) for each, count in zip(threads, cells, strict=True)]
     i_0, *i_s = s.split(rows, [None, *shapes[0]])
     j_0, *j_s = s.split(columns, [None, *shapes[1]])
@@ -73,20 +67,15 @@ def tiled_matmul(
         if loop.var in (_bound(i_s).var, _bound(j_s).var):
             s.bind(loop, THREADS[loop.var == _bound(j_s).var])
     last = _bind_stored(s, stored, shapes)
-    copies = [s.cache_read(array, "shared", at=k_0) for array in operands]
+    copies = {array: s.cache_read(array, "shared", at=k_0) for array in operands}
     if list(cells) == [1, 1]:
-        for array, copy in zip(operands, copies, strict=True):
+        for array, copy in copies.items():
             cooperate(s, copy, threads, array)
         if stages > 1:
             s.pipeline(k_0, stages)
         return
-    s.transform_layout(f"{operands[0]}_shared", lambda i, k: (k, i))
-    if tile[0] % BANKS != lanes:
-        s.storage_align(f"{operands[0]}_shared", 0, BANKS, lanes)
-    wide = [
-        last,
-        *(_copied(s, c, threads, a, lanes) for a, c in zip(operands, copies, strict=True)),
-    ]
+    _transpose(s, f"{operands[0]}_shared", tile[0], lanes)
+    wide = [last, *(_copied(s, c, threads, a, lanes) for a, c in copies.items())]
     if stages > 1:
         s.pipeline(k_0, stages)
     else:
@@ -98,6 +87,25 @@ def tiled_matmul(
         if loop.var in names:
             s.vectorize(loop)
     s.unroll(k_1)
+
+
+def _threads(tile: Sequence[int], cells: Sequence[int]) -> list[int]:
+    """How many threads share each axis of a tile."""
+    threads = [each // count for each, count in zip(tile, cells, strict=True)]
+    if [each * count for each, count in zip(threads, cells, strict=True)] != list(tile):
+        raise ScheduleError(
+            f"cells of {tuple(cells)} do not fill a tile of {tuple(tile)}",
+            code="schedule.bad-factor",
+            hints=["use cells whose sizes divide those of the tile"],
+        )
+    return threads
+
+
+def _transpose(s: Schedule, tile: str, rows: int, lanes: int) -> None:
+    """Store a tile by columns, each `lanes` banks after the one before."""
+    s.transform_layout(tile, lambda i, k: (k, i))
+    if rows % BANKS != lanes:
+        s.storage_align(tile, 0, BANKS, lanes)
 
 
 def _own(cells: int, threads: int, lanes: int) -> list[int]:
