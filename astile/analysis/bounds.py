@@ -27,7 +27,7 @@ from astile.analysis.size_functions import (
     mentioned,
 )
 from astile.analysis.statements import Leaf
-from astile.ir import query
+from astile.ir import nodes, query
 from astile.ir.printer import print_expression
 from astile.ir.program import Program
 from astile.source import Span
@@ -256,7 +256,11 @@ class _Bounds:
                 continue  # a slice is cut to the array
             value, extent = affine_sets.quasi(index, scope), scope.extent(array, axis)
             if value is None and extent is not None and self._wraps(index, extent, scope):
-                continue
+                # by a length of 0 it is 0 for integers of NumPy, and raises for those of Python
+                assert isinstance(index, ast.BinOp)
+                if affine_sets.quasi(index.left, scope) is not None:
+                    continue
+                value = affine_sets.quasi(nodes.const(0), scope)
             if value is None:
                 reason = f"the index {print_expression(index)} is not affine in known integers"
                 self._unproved(array, access.node, reason)
@@ -267,7 +271,7 @@ class _Bounds:
 
     @staticmethod
     def _wraps(index: ast.expr, extent: Quasi, scope: affine_sets.Scope) -> bool:
-        """Whether an index is a remainder by the length of its axis; that of 0 raises."""
+        """Whether an index is a remainder by the length of its axis."""
         if not isinstance(index, ast.BinOp) or not isinstance(index.op, ast.Mod):
             return False
         divisor = affine_sets.quasi(index.right, scope)

@@ -9,8 +9,10 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
+from astile import tile
 from astile.analysis import bounds
 from astile.analysis.bounds import Condition
+from astile.errors import ArgumentError
 from tests.support.programs import program_from
 
 CONV_ADD = """
@@ -397,3 +399,17 @@ def test_a_choice_inside_a_statement_may_be_of_an_integer_that_nothing_else_name
                 y[i] = x[i] if c[i] < 3 and i == k else c[i]
         """
     assert bounds.sure(program_from(text)) is not None
+
+
+def test_a_remainder_of_data_by_a_length_needs_a_cell() -> None:
+    def f(a, idx, out):  # type: ignore[no-untyped-def]
+        n = len(a)
+        for i in range(len(out)):
+            out[i] = a[idx[i] % n]
+
+    kernel = tile(target="cpu")(f)
+    with pytest.raises(ArgumentError, match="length 0"):
+        kernel(np.zeros(0), np.arange(3), np.zeros(3))
+    out = np.zeros(3)
+    kernel(np.array([5.0, 7.0]), np.arange(3), out)
+    assert out.tolist() == [5.0, 7.0, 5.0]
