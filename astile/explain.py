@@ -16,7 +16,7 @@ from astile.analysis.traffic import Measured, measure
 from astile.errors import ArgumentError, SourceError
 from astile.ir import query
 from astile.ir.program import Program
-from astile.lower import dtypes
+from astile.lower.types import dtypes
 from astile.report import Buffer, Form, Launch, Moved, Report
 from astile.runtime.uses import uses
 

@@ -13,7 +13,7 @@ from astile.analysis.traffic import Footprint
 from astile.ir import query
 from astile.ir.printer import print_expression
 from astile.ir.program import Program
-from astile.lower import dtypes
+from astile.lower.types import dtypes
 from astile.report import Buffer, Form, Launch, human, times
 
 #: float32 operations for each byte that an H100 SXM moves: 67 TFLOP/s, 3.35 TB/s (data sheet).

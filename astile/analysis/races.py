@@ -2,7 +2,7 @@
 
 Three verdicts, as for steps: proved for all sizes, refuted with two iterations that meet, or
 unknown with what could not be read. Conflicts that a barrier can order are not refused here;
-`astile.lower.barriers` places the barriers.
+`astile.lower.kernels.barriers` places the barriers.
 """
 
 from __future__ import annotations

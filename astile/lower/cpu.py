@@ -8,21 +8,12 @@ from collections.abc import Iterable, Mapping
 from astile.analysis import affine
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
-from astile.lower import (
-    assemble,
-    bounds,
-    dtypes,
-    explicit_vectors,
-    facts,
-    flow,
-    joined_types,
-    numeric,
-    unbound,
-    unsigned,
-)
-from astile.lower.checked import is_checked_division
-from astile.lower.explicit_vectors import Machine
+from astile.lower import assemble, bounds, facts, flow, unbound, unsigned
 from astile.lower.lowered import Lowered
+from astile.lower.types import dtypes, joined_types, numeric
+from astile.lower.types.checked import is_checked_division
+from astile.lower.vectors import explicit
+from astile.lower.vectors.explicit import Machine
 
 #: Kinds of loops that may run on several cores: their iterations are proved independent.
 _ON_CORES = ("parallel", "block.")
@@ -54,7 +45,7 @@ def lower(
     work = numeric.explicit(program, types or {}, "cpu")
     unbound.guard(work)
     if machine is not None:
-        work = explicit_vectors.vectorised(work, types or {}, machine)
+        work = explicit.vectorised(work, types or {}, machine)
     bounds.tighten(work.function, facts.of(work))
     writer = _Writer(work)
     writer.loops(work.function.body, on_core=may_raise)

@@ -10,35 +10,23 @@ from dataclasses import replace
 from astile.errors import LoweringError
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
-from astile.lower import (
-    ahead,
-    assemble,
-    dtypes,
-    emit,
-    facts,
-    host,
-    joined_types,
-    launches,
-    numeric,
-    restrictions,
-    structure,
-    unbound,
-    wide,
-)
-from astile.lower import barriers as barrier_finder
-from astile.lower.ahead import Ahead
+from astile.lower import assemble, facts, unbound
 from astile.lower.facts import Facts
-from astile.lower.host import HostControl, HostStatement, Nest, Part, Serial
 from astile.lower.indices import Casts, IndexWriter
-from astile.lower.inside import Inside
-from astile.lower.kernel import KernelBody, Words
-from astile.lower.kinds import Kinds
-from astile.lower.lanes import Lanes
-from astile.lower.launches import Choice
+from astile.lower.kernels import ahead, emit, host, launches, restrictions, structure, wide
+from astile.lower.kernels import barriers as barrier_finder
+from astile.lower.kernels.ahead import Ahead
+from astile.lower.kernels.host import HostControl, HostStatement, Nest, Part, Serial
+from astile.lower.kernels.inside import Inside
+from astile.lower.kernels.kernel import KernelBody, Words
+from astile.lower.kernels.lanes import Lanes
+from astile.lower.kernels.launches import Choice
+from astile.lower.kernels.plan import Finder
+from astile.lower.kernels.structure import Structure
 from astile.lower.layouts import Layout
 from astile.lower.lowered import KernelInfo, Lowered
-from astile.lower.plan import Finder
-from astile.lower.structure import Structure
+from astile.lower.types import dtypes, joined_types, numeric
+from astile.lower.types.kinds import Kinds
 
 #: Static shared memory of one block that every GPU has (CUDA programming guide).
 MOST_SHARED = 48 * 1024

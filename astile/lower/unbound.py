@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from astile.errors import LoweringError
 from astile.ir import nodes, query
 from astile.ir.program import Program
-from astile.lower import facts, operators
+from astile.lower import facts
 from astile.lower.indices import IndexWriter
+from astile.lower.types import operators
 
 
 @dataclass(frozen=True, eq=False)

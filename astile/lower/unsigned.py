@@ -11,9 +11,9 @@ import ast
 from collections.abc import Sequence
 
 from astile.ir import nodes, query
-from astile.lower import operators
 from astile.lower.facts import Facts
 from astile.lower.indices import IndexWriter
+from astile.lower.types import operators
 
 
 def cast(body: Sequence[ast.stmt], facts: Facts, uint64: str) -> bool:

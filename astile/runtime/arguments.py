@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from astile.errors import ArgumentError
-from astile.lower import promotion
+from astile.lower.types import promotion
 from astile.runtime.arrays import ArrayFacts, Overlap, array_facts, overlaps, overlaps_itself
 from astile.runtime.uses import Use
 from astile.source import Span
@@ -66,7 +66,7 @@ class Checked:
 
     @property
     def types(self) -> dict[str, str]:
-        """Parameter -> its type, as `astile.lower.kinds` spells types."""
+        """Parameter -> its type, as `astile.lower.types.kinds` spells types."""
         found = {}
         for name, value in self.values.items():
             facts = self.arrays.get(name)

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from astile.errors import ArgumentError, LoweringError
 from astile.ir.program import Program
-from astile.lower import promotion
-from astile.lower.promotion import Kind
+from astile.lower.types import promotion
+from astile.lower.types.promotion import Kind
 from astile.runtime import compile as compiling
 from astile.runtime import streams, traced
 from astile.runtime.arguments import Checked

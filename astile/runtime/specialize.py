@@ -14,10 +14,10 @@ from astile.intrinsics import host
 from astile.ir import query
 from astile.ir.program import Program
 from astile.lower import cpu, places, python
-from astile.lower.explicit_vectors import Machine
-from astile.lower.kinds import Kinds
 from astile.lower.lowered import Lowered
-from astile.lower.promotion import family, is_integer
+from astile.lower.types.kinds import Kinds
+from astile.lower.types.promotion import family, is_integer
+from astile.lower.vectors.explicit import Machine
 from astile.runtime import compile as compiling
 from astile.runtime import kept, load
 from astile.runtime.launch import Launcher

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
-from astile.lower.vector_values import NEARLY
+from astile.lower.vectors.values import NEARLY
 from astile.schedule import rims, rows_inside
 from astile.schedule.select import Loop
 

@@ -18,8 +18,8 @@ from astile.ir import nodes
 from astile.ir.module import module_text
 from astile.ir.stages import Stage, stages
 from astile.lower import cpu, python
-from astile.lower.explicit_vectors import Machine
 from astile.lower.lowered import Lowered
+from astile.lower.vectors.explicit import Machine
 from astile.schedule import blame as blaming
 from astile.schedule import limits, navigate, select
 from astile.schedule.blame import Blame

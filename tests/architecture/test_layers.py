@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.package import PACKAGE, ROOT
 
-CONTRACTS = ("layers", "isl", "numba", "astor")
+CONTRACTS = ("layers", "lowering", "isl", "numba", "astor")
 SCRIPT = (
     "import sys; from importlinter.cli import lint_imports; "
     "sys.exit(lint_imports(no_cache=True, no_logo=True, limit_to_contracts=tuple(sys.argv[1:])))"
@@ -36,6 +36,7 @@ def test_contracts_hold():
 
 PLANTED = {
     "layers": ("ir/query.py", "from astile.analysis import affine"),
+    "lowering": ("lower/types/dtypes.py", "from astile.lower.kernels import private"),
     "isl": ("analysis/affine.py", "import islpy"),
     "numba": ("runtime/load.py", "def f():\n    import numba"),
     "astor": ("schedule/step.py", "import astor"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from astile.lower import barriers
+from astile.lower.kernels import barriers
 from tests.support.programs import program_from
 
 TEXT = """

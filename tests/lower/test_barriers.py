@@ -10,9 +10,10 @@ import pytest
 from astile.analysis.conflicts import KernelConflicts
 from astile.analysis.scene import Scene
 from astile.errors import LoweringError
-from astile.lower import barriers, cuda, fences
-from astile.lower.barrier_proof import BarrierProof
-from astile.lower.plan import FixedPlan
+from astile.lower import cuda
+from astile.lower.kernels import barriers, fences
+from astile.lower.kernels.barrier_proof import BarrierProof
+from astile.lower.kernels.plan import FixedPlan
 from astile.runtime import emulate
 from astile.runtime.emulate import RaceError
 from tests.support import race_trace

@@ -7,7 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from astile.lower import cuda, fences
+from astile.lower import cuda
+from astile.lower.kernels import fences
 from astile.lower.lowered import KernelInfo, Lowered
 from astile.runtime import emulate
 from tests.support.scheduled import CASES, program

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from astile.lower import cpu, python
-from astile.lower.explicit_vectors import Machine
+from astile.lower.vectors.explicit import Machine
 from tests.support.scheduled import program
 
 F32 = {"x": "float32", "y": "float32", "m": "float32"}

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from astile.ir import query
-from astile.lower import fences
+from astile.lower.kernels import fences
 from tests.support.scheduled import program
 
 

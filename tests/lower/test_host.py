@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from astile.errors import LoweringError
-from astile.lower import cuda, fences
+from astile.lower import cuda
+from astile.lower.kernels import fences
 from astile.lower.lowered import Lowered
 from astile.runtime import emulate
 from tests.support.scheduled import program

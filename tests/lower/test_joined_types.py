@@ -7,7 +7,7 @@ import pytest
 
 from astile.errors import LoweringError
 from astile.lower import cpu, cuda
-from astile.lower.joined_types import settled
+from astile.lower.types.joined_types import settled
 from tests.support.scheduled import program
 
 SUMS = """

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from astile.ir import printer
-from astile.lower import cpu, numeric, python
-from astile.lower.kinds import Kinds
-from astile.lower.promotion import promoted
+from astile.lower import cpu, python
+from astile.lower.types import numeric
+from astile.lower.types.kinds import Kinds
+from astile.lower.types.promotion import promoted
 from tests.support.scheduled import program
 
 TYPES = {

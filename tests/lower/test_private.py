@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from astile.errors import LoweringError
-from astile.lower import cuda, fences, python
+from astile.lower import cuda, python
+from astile.lower.kernels import fences
 from astile.runtime import emulate
 from tests.support.scheduled import program
 

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from astile.lower import barriers, cpu, cuda, fences, python
-from astile.lower.plan import Finder
+from astile.lower import cpu, cuda, python
+from astile.lower.kernels import barriers, fences
+from astile.lower.kernels.plan import Finder
 from astile.runtime import emulate
 from tests.support.scheduled import program
 

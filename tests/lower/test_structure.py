@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from astile.errors import LoweringError
-from astile.lower import cuda, fences
+from astile.lower import cuda
+from astile.lower.kernels import fences
 from astile.lower.lowered import Lowered
 from tests.support.scheduled import program
 

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from astile.lower import cpu, cuda, fences, python
+from astile.lower import cpu, cuda, python
+from astile.lower.kernels import fences
 from astile.runtime import emulate
 from tests.support.scheduled import CASES, SIZES, Case
 

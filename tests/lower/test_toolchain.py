@@ -11,8 +11,9 @@ from types import ModuleType
 
 import pytest
 
-from astile.lower import barriers, cuda, fences
-from astile.lower.plan import Finder
+from astile.lower import cuda
+from astile.lower.kernels import barriers, fences
+from astile.lower.kernels.plan import Finder
 from tests.support.scheduled import CASES, Case
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from astile.errors import IllegalSchedule, ScheduleError
 from astile.lower import cpu
-from astile.lower.explicit_vectors import Machine
+from astile.lower.vectors.explicit import Machine
 from astile.schedule import recipes
 from astile.schedule.schedule import Schedule
 from tests.support.assert_rewrite import load

@@ -1,0 +1,320 @@
+"""Expressions whose type in numba is their type in the plain program; see `numeric`."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from abc import abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+
+from astile.ir import nodes, query
+from astile.ir.program import Program
+from astile.lower.indices import IndexWriter
+from astile.lower.types import call_kinds, dtypes, promotion
+from astile.lower.types.choices import ufunc
+from astile.lower.types.kinds import Kinds
+from astile.lower.types.operators import Operators
+from astile.lower.types.promotion import (
+    FRAGILE,
+    NARROW,
+    PYTHON,
+    Kind,
+    family,
+    is_held,
+    native,
+    number_of,
+)
+
+#: Functions of NumPy that give one number, in numba of another type than in NumPy.
+_RETYPED = ("sum", "prod", "mean", "std", "var", "nansum", "nanmean", "nanstd", "nanvar", "median")
+#: Functions of NumPy that do not round: the value is the same in wider types.
+_EXACT = (
+    "absolute",
+    "fabs",
+    "negative",
+    "positive",
+    "sign",
+    "isnan",
+    "isinf",
+    "isfinite",
+    "signbit",
+)
+#: Integer type -> the one that NumPy makes of a floating-point number first. Only then do numbers
+#: that the type does not hold wrap around; processors by themselves give any.
+_BY_WAY_OF = {
+    "int8": "int32",
+    "uint8": "int32",
+    "int16": "int32",
+    "uint16": "int32",
+    "uint32": "int64",
+    "uint64": "int64",
+}
+
+
+class Expressions(Operators):
+    """Rewrites expressions of one program."""
+
+    def __init__(self, program: Program, kinds: Kinds, writer: IndexWriter) -> None:
+        super().__init__(program, kinds, writer)
+        self._kept: list[ast.expr] = []  # so that no other node gets the identity of one of them
+
+    @abstractmethod
+    def helper_call(self, plain: ast.Call, made: ast.Call) -> ast.expr | None:
+        """A call of a helper function; None for other calls."""
+
+    @abstractmethod
+    def only_cell(self, made: ast.Subscript) -> ast.expr:
+        """``A[()]``, the number in an array without axes."""
+
+    def fixed(self, value: ast.expr) -> ast.expr:
+        """An expression whose type in numba is its type in the plain program."""
+        made = self._with_fixed_parts(value)
+        match value:
+            case ast.BinOp():
+                assert isinstance(made, ast.BinOp)
+                return self.binary(value, made)
+            case ast.UnaryOp():
+                assert isinstance(made, ast.UnaryOp)
+                return self._unary(value, made)
+            case ast.Compare():
+                assert isinstance(made, ast.Compare)
+                return self._compare(value, made)
+            case ast.IfExp():
+                assert isinstance(made, ast.IfExp)
+                kind = self.kinds.of(value)
+                self.check_signs(value)
+                made.body = self.started(kind, value.body)
+                made.orelse = self.started(kind, value.orelse)
+            case ast.Call():
+                assert isinstance(made, ast.Call)
+                return self._call(value, made)
+            case ast.Subscript(ctx=ast.Load(), slice=ast.Tuple(elts=[])):
+                assert isinstance(made, ast.Subscript)
+                return self.only_cell(made)
+        return made
+
+    def _with_fixed_parts(self, value: ast.expr) -> ast.expr:
+        made = nodes.copy_place(value, nodes.blank(value))
+        for name, field in ast.iter_fields(value):
+            if isinstance(field, ast.expr):
+                setattr(made, name, self.fixed(field))
+            elif isinstance(field, list):
+                setattr(made, name, [self._part(each) for each in field])
+            else:
+                setattr(made, name, field)
+        return made
+
+    def _part(self, part: object) -> object:
+        if isinstance(part, ast.expr):
+            return self.fixed(part)
+        if isinstance(part, ast.keyword):
+            return ast.keyword(part.arg, self.fixed(part.value))
+        return part
+
+    def _unary(self, plain: ast.UnaryOp, made: ast.UnaryOp) -> ast.expr:
+        kind, held = self.kinds.of(plain), self.kinds.of(plain.operand)
+        if kind is None and held is not None:
+            self.refuse_types(plain, held)
+        if kind is None or isinstance(plain.op, (ast.Not, ast.UAdd)):
+            return made
+        if self.kinds.is_array(plain):
+            return made
+        if isinstance(plain.op, ast.Invert) and held == "bool_":
+            return ast.UnaryOp(ast.Not(), made.operand)
+        if isinstance(plain.op, ast.Invert) and held == "bool":
+            made.operand = self.cast("int64", made.operand)
+            return made
+        return self.cast(kind, made) if kind in NARROW else made
+
+    def _compare(self, plain: ast.Compare, made: ast.Compare) -> ast.expr:
+        """A number of Python beside a float32 compares as float32."""
+        sides = [plain.left, *plain.comparators]
+        texts = [made.left, *made.comparators]
+        kinds = [self.kinds.of(each) for each in sides]
+        for position, kind in enumerate(kinds):
+            near = {kinds[k] for k in (position - 1, position + 1) if 0 <= k < len(kinds)}
+            typed = {each for each in near if each not in PYTHON}
+            wanted = next(iter(typed)) if len(typed) == 1 else None
+            if kind in PYTHON and kind != "complex" and wanted in FRAGILE:
+                assert wanted is not None
+                texts[position] = self.cast(wanted, texts[position])
+        for position in range(1, len(sides)):
+            pair = slice(position - 1, position + 1)
+            is_mixed = any(len(self.kinds.choices.of(each) or ()) > 1 for each in sides[pair])
+            kind = self.rounds_to(*sides[pair]) if is_mixed else None
+            if kind is not None:
+                texts[pair] = [
+                    self._operand(kind, *each) for each in _pairs(sides[pair], texts[pair])
+                ]
+        made.left, made.comparators = texts[0], texts[1:]
+        return made
+
+    def rounds_to(self, left: ast.expr, right: ast.expr) -> str | None:
+        """The type that a comparison rounds a number of Python to; refused where data decide.
+
+        Numbers of NumPy compare as they are: float64 holds all that float32 does.
+        """
+        choices = self.kinds.choices
+        first, second = choices.of(left), choices.of(right)
+        if first is None or second is None:
+            return None
+        found: set[str | None] = set()
+        for one, other in itertools.product(first, second):
+            typed, number = (one, right) if other in PYTHON else (other, left)
+            if typed in FRAGILE and (one in PYTHON or other in PYTHON):
+                found |= set() if choices.is_literal(number, typed) else {typed}
+            elif one != other or one not in FRAGILE:
+                found.add(None)
+        if len(found) > 1:
+            self._refuse_either(left, right)
+        return next(iter(found), None)
+
+    # --- calls ----------------------------------------------------------------------------------
+
+    def _call(self, plain: ast.Call, made: ast.Call) -> ast.expr:
+        helper = self.helper_call(plain, made)
+        if helper is not None:
+            return helper
+        word = query.dotted(plain.func) or ""
+        path = call_kinds.path_of(self.program, plain.func)
+        one = len(plain.args) == 1 and not plain.keywords
+        kind = self.kinds.of(plain)
+        if word == "int" and one:
+            # numba's int() of an unsigned number is unsigned: int(a) - int(b) would wrap
+            return self.cast("int64", made.args[0])
+        if word == "float" and one:
+            # numba's float() of a float32 is one
+            given = self.kinds.of(plain.args[0])
+            plain_already = given in ("float", "float64")
+            return made.args[0] if plain_already else self.cast("float64", made.args[0])
+        cast = dtypes.name_of(self.program, plain.func, {}) if path and one else None
+        if cast is not None and not self.kinds.is_array(plain.args[0]):
+            made.args = [self.wrapped(cast, plain.args[0], made.args[0])]
+            return made
+        if word in ("min", "max") and not path and len(plain.args) > 1 and not plain.keywords:
+            if kind is None:
+                return self._extreme(word, plain, made)
+            made.args = self._alike(kind, plain.args, made.args)
+        elif word == "abs" and one and kind == "int":
+            return made
+        elif path.startswith("math."):
+            return self._of_math(plain, made)
+        elif path.startswith("numpy."):
+            return self._of_numpy(path, plain, made, kind)
+        elif word == "round" and len(plain.args) > 1:
+            self.check_arguments(plain.args)
+        return made
+
+    def wrapped(self, kind: Kind, plain: ast.expr, value: ast.expr) -> ast.expr:
+        """A floating-point number that becomes an integer of a kind: what it cannot hold wraps.
+
+        Args:
+            kind: of the integer.
+            plain: the number as the program has it.
+            value: the same in the text.
+        """
+        way = _BY_WAY_OF.get(kind or "")
+        own = self.kinds.of(plain)
+        kinds = [own] if own is not None else list(self.kinds.choices.of(plain) or ())
+        is_float = any(each is not None and family(each) == "f" for each in kinds)
+        if way is None or kind is None or not is_float or number_of(plain) is not None:
+            return value
+        if kind != "uint64":
+            return self.cast(way, value)
+        signed = self.cast(kind, self.cast(way, nodes.clone(value)))
+        test = nodes.compare(nodes.clone(value), ast.Lt, nodes.const(0))
+        return ast.IfExp(test, signed, self.cast(kind, value))
+
+    def _extreme(self, word: str, plain: ast.Call, made: ast.Call) -> ast.expr:
+        """`min` or `max` of what has several types: each is compared as the plain program does."""
+        self.check_signs(plain)
+        for first, second in itertools.combinations(plain.args, 2):
+            kind = self.rounds_to(first, second)
+            if kind is None:
+                continue
+            if len(plain.args) > 2 or not all(map(_is_simple, plain.args)):
+                self.refuse_choice(plain, self.kinds.choices.of(plain) or frozenset())
+            sides = [nodes.clone(e) for e in made.args]
+            typed = [self._operand(kind, *each) for each in _pairs(plain.args, sides)]
+            operator = ast.Gt if word == "max" else ast.Lt
+            test = nodes.compare(typed[1], operator, typed[0])
+            return nodes.copy_place(made, ast.IfExp(test, made.args[1], made.args[0]))
+        return made
+
+    def _alike(
+        self, kind: Kind, plain: Sequence[ast.expr], made: Sequence[ast.expr]
+    ) -> list[ast.expr]:
+        """Arguments of `min` and `max`; a number that the type does not hold stays as it is."""
+        found = []
+        for each, text in _pairs(plain, made):
+            own = self.kinds.of(each)
+            if kind is not None and own in PYTHON and kind not in PYTHON:
+                held = is_held(each, kind)
+                if kind == "uint64" and not held:
+                    held = self.is_nonnegative(each)
+                    if not held:
+                        self.refuse_choice(each, frozenset(["uint64", "int"]))
+                if kind in FRAGILE or held:
+                    text = self.cast(kind, text)
+            found.append(text)
+        return found
+
+    def _of_math(self, plain: ast.Call, made: ast.Call) -> ast.expr:
+        """A call of a function of `math`: Python computes it in float64."""
+        kinds = [self.kinds.of(each) for each in plain.args]
+        narrow = list(made.args)
+        made.args = [
+            self.cast("float64", text) if kind in ("float16", "float32") else text
+            for kind, text in zip(kinds, narrow, strict=True)
+        ]
+        if all(kind == "float32" for kind in kinds) and not made.keywords:
+            self.doubled[id(made)] = narrow
+            self._kept.append(made)
+        return made
+
+    def _of_numpy(self, path: str, plain: ast.Call, made: ast.Call, kind: Kind) -> ast.expr:
+        name = path.rpartition(".")[2]
+        if isinstance(getattr(np, name, None), np.ufunc):
+            self.check_half(kind, plain)
+            function = ufunc(path)
+            if function is not None and len(plain.args) == function.nin and not plain.keywords:
+                self._of_ufunc(function, plain, made)
+            return made
+        if dtypes.name_of(self.program, plain.func, {}) is None:
+            self.check_arguments(plain.args)
+        if name in _RETYPED and len(plain.args) == 1 and not plain.keywords:
+            is_typed = kind is not None and kind not in PYTHON and kind not in ("float64", "int64")
+            return self.cast(kind, made) if is_typed and kind is not None else made
+        return made
+
+    def _of_ufunc(self, function: np.ufunc, plain: ast.Call, made: ast.Call) -> None:
+        """Operands of a function of NumPy in the types that it computes in."""
+        found = self.kinds.choices.of_operands(function, plain.args) or set()
+        narrow = {each for kinds in found for each in kinds} & {*FRAGILE}
+        if len(found) > 1 and narrow and function.__name__ not in _EXACT:
+            self.check_arguments(plain.args)
+        given = [self.kinds.of(each) for each in plain.args]
+        known = [each for each in given if each is not None]
+        if len(known) == len(given):
+            inputs = promotion.of_ufunc(function, *known)
+        else:
+            inputs = next(iter(found)) if len(found) == 1 and narrow else None
+        if inputs is None:
+            return
+        made.args = [
+            self.cast(wanted, text)
+            if own is None or (own in PYTHON and native(own) != wanted)
+            else text
+            for own, wanted, text in zip(given, inputs, made.args, strict=False)
+        ]
+
+
+def _pairs(plain: Sequence[ast.expr], made: Sequence[ast.expr]) -> list[tuple[ast.expr, ast.expr]]:
+    return list(zip(plain, made, strict=True))
+
+
+def _is_simple(value: ast.expr) -> bool:
+    """Whether an expression may stand twice in the text."""
+    return isinstance(value, (ast.Name, ast.Subscript)) or number_of(value) is not None

@@ -1,0 +1,308 @@
+"""Casts that make numba compute in the types in which the plain program computes.
+
+Plain Python with NumPy 2 keeps ``x[i] * 0.1`` in float32 where x is, and wraps ``a[i] + b[i]`` of
+uint8 at 256; numba takes a literal for float64, and all integers for 64 bit ones. Where the types
+are known, the text says the plain type: ``x[i] * float32(0.1)``, ``uint8(a[i] + b[i])``. That is
+also the fast form: no arithmetic in float64 that nobody asked for.
+
+Every expression of a known kind keeps this: the type that numba gives its text is the one in
+which numba holds values of that kind (`promotion.native`).
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from astile.errors import LoweringError
+from astile.ir import nodes, query
+from astile.ir.program import Program
+from astile.lower import facts
+from astile.lower.indices import IndexWriter
+from astile.lower.types import checked, operators
+from astile.lower.types.expressions import Expressions
+from astile.lower.types.kinds import Kinds
+from astile.lower.types.promotion import Kind
+
+
+@dataclass
+class Typed:
+    """Programs of one text whose types are being written out.
+
+    Args:
+        is_checked: whether a number of Python that is divided by zero has to raise.
+        has_half: whether the target computes in float16.
+        helpers: helper function and types of its arguments -> the function made for them.
+    """
+
+    is_checked: bool
+    has_half: bool
+    helpers: dict[tuple[object, ...], tuple[Callable[..., object], Program]] = field(
+        default_factory=dict
+    )
+
+
+def explicit(program: Program, types: Mapping[str, str], target: str = "cpu") -> Program:
+    """The program with the types of its arithmetic written out, where numba's own would differ.
+
+    Args:
+        program: the program.
+        types: parameter -> its type, see `Kinds`.
+        target: ``"cpu"`` or ``"cuda"``; a GPU computes in float16, and cannot raise.
+
+    Raises:
+        LoweringError: where numba has no arithmetic that gives the plain program's values.
+
+    Before, x and y float32:
+        y[i] = 0.5 * x[i] + y[i]
+
+    After:
+        y[i] = float32(0.5) * x[i] + y[i]
+    """
+    whole = Typed(is_checked=target == "cpu", has_half=target == "cuda")
+    if not whole.has_half:
+        _require_no_half(program, types)
+    return _explicit(program, types, whole)
+
+
+def _require_no_half(program: Program, types: Mapping[str, str]) -> None:
+    """Refuse arguments of float16, which numba cannot even read on the CPU."""
+    for name, kind in types.items():
+        if kind.startswith("float16"):
+            raise LoweringError(
+                f"argument {name!r} is of float16, which numba does not have on the CPU",
+                code="lowering.types",
+                span=program.source.span(program.function),
+                hints=[f"pass {name}.astype(np.float32), or use target='python'"],
+            )
+
+
+def _explicit(program: Program, types: Mapping[str, str], whole: Typed) -> Program:
+    new = program.cloned()
+    caster = _Caster(new, Kinds(new, types), whole)
+    new.function.body = caster.block(new.function.body)
+    return replace(
+        new,
+        imports={**new.imports, **caster.imports},
+        helpers={**new.helpers, **caster.helpers},
+        helper_programs={**new.helper_programs, **caster.helper_programs},
+    )
+
+
+class _Caster(Expressions):
+    """Edits one cloned program."""
+
+    def __init__(self, program: Program, kinds: Kinds, whole: Typed) -> None:
+        super().__init__(program, kinds, IndexWriter(facts.of(program)))
+        self.whole = whole
+        self.helpers: dict[str, Callable[..., object]] = {}
+        self.helper_programs: dict[str, Program] = {}
+
+    # --- statements -----------------------------------------------------------------------------
+
+    def block(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
+        """The statements of a body, edited."""
+        return [self.statement(each) for each in body]
+
+    def statement(self, statement: ast.stmt) -> ast.stmt:
+        """One statement, edited in place where its form stays."""
+        self.place = statement
+        if query.is_allocation(statement):
+            return statement
+        if isinstance(statement, ast.AugAssign):
+            return self._update(statement)
+        if isinstance(statement, ast.Assign):
+            statement.value = self._stored(statement.targets[0], statement.value)
+            statement.targets = [self.fixed(each) for each in statement.targets]
+            return statement
+        if isinstance(statement, ast.Return) and statement.value is not None:
+            statement.value = self._returned(statement.value)
+            return statement
+        here = self.writer
+        for name, value in ast.iter_fields(statement):
+            if isinstance(value, ast.expr):
+                setattr(statement, name, self.fixed(value))
+            elif isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+                self.writer = self._inside(statement, name, here)
+                setattr(statement, name, self.block(value))
+                self.writer = here
+            elif isinstance(value, list):
+                made = [self.fixed(v) if isinstance(v, ast.expr) else v for v in value]
+                setattr(statement, name, made)
+        return statement
+
+    def _inside(self, statement: ast.stmt, part: str, here: IndexWriter) -> IndexWriter:
+        """What is known of integers in a body of a statement."""
+        if part != "body":
+            return here
+        if isinstance(statement, ast.For):
+            return operators.inside(here, statement)
+        return here.under(statement.test, statement.body) if isinstance(statement, ast.If) else here
+
+    def _stored(self, target: ast.expr, value: ast.expr) -> ast.expr:
+        """The value of an assignment; a name holds one type from its start on."""
+        pairs = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
+        if pairs and len(target.elts) == len(value.elts):  # type: ignore[attr-defined]
+            made = nodes.tuple_of(
+                [self._stored(*pair) for pair in zip(target.elts, value.elts, strict=True)]  # type: ignore[attr-defined]
+            )
+            return nodes.copy_place(value, made)
+        if isinstance(target, ast.Subscript):
+            kind = self.kinds.of(_as_load(target))
+            fixed = self.fixed(value)
+            return self.single(fixed) if kind == "float32" else self.wrapped(kind, value, fixed)
+        kind = self.kinds.names.get(target.id) if isinstance(target, ast.Name) else None
+        return self.started(kind, value)
+
+    def _returned(self, value: ast.expr) -> ast.expr:
+        """The value of a return; what a function returns has one type in numba."""
+        if self.kinds.is_array(value):
+            return self.fixed(value)
+        parts = self.kinds.returned_parts()
+        if parts is not None:
+            assert isinstance(value, ast.Tuple)
+            pairs = zip(parts, value.elts, strict=True)
+            return nodes.copy_place(value, nodes.tuple_of([self.started(*each) for each in pairs]))
+        kind = self.kinds.returned()
+        if kind is None:
+            self.check_signs_of(self.kinds.returned_values(), value)
+        return self.started(kind, value)
+
+    def _update(self, statement: ast.AugAssign) -> ast.stmt:
+        """``a op= b`` stays one where only `b` changes."""
+        target = statement.target
+        loaded = _as_load(target)
+        self.kinds.choices.same_load(loaded, target)
+        plain = nodes.binary(loaded, type(statement.op), statement.value)
+        made = self.fixed(nodes.copy_place(statement, plain))
+        if isinstance(target, ast.Subscript):
+            made = self.wrapped(self.kinds.of(loaded), plain, made)
+        narrowed = self._is_narrowed_by_store(target, plain)
+        if narrowed and isinstance(made, ast.Call):
+            made = made.args[0]
+        left = self.fixed(_as_load(target))
+        if isinstance(made, ast.BinOp) and nodes.same(made.left, left):
+            statement.value = made.right
+            statement.target = self._target(target)
+            return statement
+        whole = nodes.assign(self._target(target), made)
+        nodes.set_origin(whole, nodes.origin(statement))
+        for comment in nodes.comments(statement):
+            nodes.add_comment(whole, comment)
+        return nodes.copy_place(statement, whole)
+
+    def _is_narrowed_by_store(self, target: ast.expr, value: ast.BinOp) -> bool:
+        """Whether a store into a cell wraps an integer as the cast of the value does."""
+        kind = self.kinds.of(value)
+        return isinstance(target, ast.Subscript) and self.wraps(kind) and kind != "bool_"
+
+    def _target(
+        self, target: ast.Name | ast.Attribute | ast.Subscript
+    ) -> ast.Name | ast.Attribute | ast.Subscript:
+        fixed = self.fixed(target)
+        assert isinstance(fixed, (ast.Name, ast.Attribute, ast.Subscript))
+        return fixed
+
+    # --- helper functions -----------------------------------------------------------------------
+
+    def helper_call(self, plain: ast.Call, made: ast.Call) -> ast.expr | None:
+        """A call of a helper function, made for the types of its arguments."""
+        inner = self.kinds.inside(plain)
+        if inner is None:
+            return None
+        self.check_arguments(plain.args)
+        name = query.dotted(plain.func) or ""
+        original = self.program.helpers[name]
+        key = (original, *sorted(inner.types.items()))
+        if key not in self.whole.helpers:
+            written = _explicit(inner.program, inner.types, self.whole)
+            self.whole.helpers[key] = (functools.partial(original), written)
+        function, written = self.whole.helpers[key]
+        made.func = nodes.name(self._helper_name(name, function))
+        self.helper_programs[made.func.id] = written
+        return made
+
+    def _helper_name(self, name: str, function: Callable[..., object]) -> str:
+        for known, other in self.helpers.items():
+            if other is function:
+                return known
+        if name in self.helpers:
+            name = self.program.fresh_name(name, self.taken())
+        self.helpers[name] = function
+        return name
+
+    def quotient(self, made: ast.BinOp) -> ast.expr:
+        """A division of numbers of Python: it raises where the divisor is 0, as Python does."""
+        if not self.whole.is_checked:
+            return made
+        return self._helped(made, *checked.checked_division(type(made.op)))
+
+    def near_remainder(self, made: ast.BinOp) -> ast.expr:
+        """A remainder of what is less than one divisor away from it, by comparisons."""
+        return self._helped(made, *checked.near_remainder()) if self.whole.is_checked else made
+
+    def _helped(
+        self, made: ast.BinOp, word: str, function: Callable[..., object], program: Program
+    ) -> ast.expr:
+        """A call of a function of the text in place of a division."""
+        self.whole.helpers.setdefault((function,), (function, program))
+        found = [n for n, other in self.helpers.items() if other is function]
+        name = found[0] if found else self.program.fresh_name(word, self.taken())
+        self.helpers[name] = function
+        self.helper_programs[name] = program
+        return nodes.call(name, [made.left, made.right])
+
+    def integer_quotient(self, divisor: ast.expr, made: ast.expr, kind: str) -> ast.expr:
+        """A whole division of integers of NumPy, which is 0 where the divisor is 0.
+
+        numba's error model of NumPy has it so on the CPU; a GPU gives any number.
+        """
+        if self.whole.is_checked:
+            return made
+        test = nodes.compare(nodes.clone(divisor), ast.NotEq, nodes.const(0))
+        return ast.IfExp(test, made, self.cast(kind, nodes.const(0)))
+
+    def complex_quotient(self, made: ast.BinOp) -> ast.expr:
+        """A division of complex numbers of NumPy: numba's own raises where the divisor is 0."""
+        if not self.whole.is_checked:
+            return made
+        return nodes.call(self.imported("numpy.true_divide"), [made.left, made.right])
+
+    def only_cell(self, made: ast.Subscript) -> ast.expr:
+        """``A[()]``, which numba does not read in a loop that runs on several cores."""
+        if not self.whole.is_checked:
+            return made
+        return nodes.copy_place(made, nodes.call(nodes.attribute(made.value, "item")))
+
+    def taken(self) -> set[str]:
+        """Names that were added so far."""
+        return {*self.imports, *self.helpers}
+
+    # --- refusals -------------------------------------------------------------------------------
+
+    def check_half(self, kind: Kind, value: ast.expr) -> None:
+        """Refuse float16, which numba does not compute in on the CPU."""
+        if kind == "float16" and not self.whole.has_half:
+            self.refuse(
+                "this is computed in float16, which numba does not have on the CPU",
+                value,
+                "write float(...) or np.float32(...) around the operands",
+            )
+
+    def refuse(self, message: str, value: ast.AST, hint: str) -> None:
+        """Say that numba has no arithmetic that gives the plain value.
+
+        Raises:
+            LoweringError: always.
+        """
+        span = self.program.source.span(value) or self.program.source.span(self.place)
+        raise LoweringError(message, code="lowering.types", span=span, hints=[hint])
+
+
+def _as_load(target: ast.expr) -> ast.expr:
+    made = nodes.clone(target)
+    if isinstance(made, (ast.Name, ast.Subscript, ast.Attribute)):
+        made.ctx = ast.Load()
+    return made

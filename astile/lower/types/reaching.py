@@ -1,0 +1,113 @@
+"""Which of the places that set a name a load of it may see."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping, Sequence
+
+from astile.lower.types.stores import Definition
+
+#: Name -> what it may have been set by; a name that is not there was not set on any way here.
+State = Mapping[str, frozenset[Definition]]
+#: Statements whose flow is followed; in a function with others every load may see all stores.
+_FOLLOWED = (
+    *(ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Pass, ast.Assert, ast.If, ast.For),
+    *(ast.While, ast.Break, ast.Continue, ast.Return, ast.Raise, ast.FunctionDef),
+)
+
+
+def find(
+    function: ast.FunctionDef,
+    made: Mapping[ast.AST, Sequence[Definition]],
+    parameters: Iterable[Definition],
+) -> dict[ast.Name, frozenset[Definition]]:
+    """Load of a name, or target of an update -> the places whose value may be there.
+
+    Args:
+        function: the function.
+        made: its nodes -> the names that they set.
+        parameters: what arguments set.
+    """
+    statements = [each for each in ast.walk(function) if isinstance(each, ast.stmt)]
+    if not all(isinstance(each, _FOLLOWED) for each in statements):
+        return {}
+    flow = _Flow(made)
+    flow.body(function.body, {each.name: frozenset([each]) for each in parameters})
+    loose = {e.name for node in made if not isinstance(node, ast.stmt) for e in made[node]}
+    return {load: seen for load, seen in flow.loads.items() if load.id not in loose}
+
+
+class _Flow:
+    """Follows the statements of a function from its head."""
+
+    def __init__(self, made: Mapping[ast.AST, Sequence[Definition]]) -> None:
+        self.made = made
+        self.loads: dict[ast.Name, frozenset[Definition]] = {}
+        self._leaving: list[State] = []  # at each break and continue of the loops around
+
+    def body(self, body: Sequence[ast.stmt], state: State) -> State:
+        """The state after some statements."""
+        for statement in body:
+            state = self.statement(statement, state)
+        return state
+
+    def statement(self, statement: ast.stmt, state: State) -> State:
+        """The state after a statement."""
+        if isinstance(statement, (ast.For, ast.While)):
+            return self._loop(statement, state)
+        if isinstance(statement, ast.If):
+            self._load(statement.test, state)
+            then = self.body(statement.body, state)
+            return _joined([then, self.body(statement.orelse, state)])
+        if isinstance(statement, (ast.Break, ast.Continue)):
+            self._leaving.append(state)
+            return {}
+        self._load(statement, state)
+        if isinstance(statement, (ast.Return, ast.Raise)):
+            return {}
+        return self._set(statement, state)
+
+    def _loop(self, loop: ast.For | ast.While, state: State) -> State:
+        self._load(loop.iter if isinstance(loop, ast.For) else loop.test, state)
+        outer, head = self._leaving, state
+        while True:  # ends: the state at the head only grows
+            self._leaving = []
+            if isinstance(loop, ast.While):
+                self._load(loop.test, head)
+            end = self.body(loop.body, self._set(loop, head))
+            after = _joined([head, end, *self._leaving])
+            if after == head:
+                break
+            head = after
+        self._leaving = outer
+        return _joined([head, self.body(loop.orelse, head)])
+
+    def _set(self, statement: ast.stmt, state: State) -> State:
+        made = self.made.get(statement, ())
+        return {**state, **_by_name(made)} if made else state
+
+    def _load(self, node: ast.AST, state: State) -> None:
+        for each in ast.walk(node):
+            if isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
+                self._see(each.target, state)
+            elif isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
+                self._see(each, state)
+
+    def _see(self, load: ast.Name, state: State) -> None:
+        if load.id in state:
+            self.loads[load] = self.loads.get(load, frozenset()) | state[load.id]
+
+
+def _by_name(made: Iterable[Definition]) -> State:
+    found: dict[str, frozenset[Definition]] = {}
+    for each in made:
+        found[each.name] = found.get(each.name, frozenset()) | {each}
+    return found
+
+
+def _joined(states: Iterable[State]) -> State:
+    found: dict[str, frozenset[Definition]] = {}
+    for state in states:
+        for name, each in state.items():
+            found[name] = found.get(name, frozenset()) | each
+    return found
