@@ -15,7 +15,6 @@ from astile.ir.module import module_text
 from astile.ir.program import Program
 from astile.lower import places, python
 from astile.lower.lowered import Lowered
-from astile.schedule.step import Step
 from astile.source import SourceFile, Span
 
 
@@ -63,18 +62,18 @@ class Blame:
 
 
 def table(
-    start: Program, steps: Sequence[Step], lowered: Lowered, stamped: Lowered
+    programs: Sequence[Program], calls: Sequence[str], lowered: Lowered, stamped: Lowered
 ) -> tuple[Blame, ...]:
     """The blame of every line of a text.
 
     Args:
-        start: the program before the first step.
-        steps: in order.
-        lowered: the program after them, for any target.
+        programs: the one before the first step, and those after each step, in order.
+        calls: of the steps.
+        lowered: the last program, for any target.
         stamped: the same of `with_printed_lines`.
     """
-    program = steps[-1].program if steps else start
-    makers = _makers([module_text(start), *(each.source for each in steps)])
+    program = programs[-1]
+    makers = _makers([module_text(each) for each in programs])
     printed = python.lower(program)
     lines = lowered.text.splitlines()
     found = []
@@ -83,7 +82,7 @@ def table(
         twin = stamped.statements.get(number) if stamped.text == lowered.text else None
         origin = None if own is None else _line_of(twin) or _line_of_name(own, printed)
         step = makers.get(origin, 0) if origin is not None else 0
-        call = steps[step - 1].call if step else None
+        call = calls[step - 1] if step else None
         place = None if own is None else places.place_of(own, program, lowered)
         found.append(Blame(lowered.target, number, text, step or None, call, place))
     return tuple(found)

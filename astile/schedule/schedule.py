@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Literal
 
 import astile
@@ -20,9 +19,7 @@ from astile.ir.stages import Stage, stages
 from astile.lower import cpu, python
 from astile.lower.lowered import Lowered
 from astile.lower.vectors.explicit import Machine
-from astile.schedule import blame as blaming
 from astile.schedule import limits, navigate, select
-from astile.schedule.blame import Blame
 from astile.schedule.hardware_methods import HardwareMethods
 from astile.schedule.interleaving_methods import InterleavingMethods
 from astile.schedule.loop_methods import LoopMethods
@@ -180,39 +177,6 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethod
         if bounds.unproved(self.original):
             return None
         return Machine(host.vector_bytes(), exact=self.exact)
-
-    def blame(self, line: int, target: str = "python") -> Blame:
-        """The call that made a line of a generated text, and the user's statement in it.
-
-        Args:
-            line: of what `source(target)` gives, from 1.
-            target: as for `source`.
-
-        Raises:
-            ArgumentError: when there is no such line.
-            ScheduleError: for an unknown target.
-            LoweringError: when the target cannot run this program.
-        """
-        return blaming.at(self.line_table(target), line)
-
-    def line_table(self, target: str = "python") -> tuple[Blame, ...]:
-        """`blame` for all lines, in order.
-
-        Args:
-            target: as for `source`.
-
-        Raises:
-            ScheduleError: for an unknown target.
-            LoweringError: when the target cannot run this program.
-        """
-        twin = copy.copy(self)
-        stamped = blaming.with_printed_lines(self.program)
-        if self._steps:
-            twin._steps = (*self._steps[:-1], replace(self._steps[-1], program=stamped))
-        else:
-            twin._start = stamped
-        made, other = self.lowered(target), twin.lowered(target)
-        return blaming.table(self._start, self._steps, made, other)
 
     def diff(self) -> str:
         """A unified diff from the user's function to the scheduled program."""

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from astile.analysis.verdicts import Proved
 from astile.display import Bundle, bundle
 from astile.ir.module import module_text
 from astile.ir.program import Program
+from astile.schedule import blame as blaming
+from astile.schedule.blame import Blame
 from astile.schedule.trace import Call
+
+
+class Taken(Protocol):
+    """The steps before a step: a `Schedule` as it was."""
+
+    def followed_by(self, step: Step) -> Taken:
+        """These steps and one more."""
+        ...
+
+    def line_table(self, target: str = "python") -> tuple[Blame, ...]:
+        """The blame of every line of the text after the last step."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -23,12 +37,14 @@ class Step:
         before: the program before the call.
         program: the program after it.
         proof: what was proved about it; None for a step that was taken as `unsafe`.
+        earlier: the steps before it.
     """
 
     made_by: Call
     before: Program
     program: Program
     proof: Proved | None
+    earlier: Taken = field(repr=False, compare=False)
 
     @property
     def call(self) -> str:
@@ -48,6 +64,30 @@ class Step:
     def diff(self) -> str:
         """A unified diff from the module before the step to the one after it."""
         return unified_diff(module_text(self.before), self.source)
+
+    def blame(self, line: int, target: str = "python") -> Blame:
+        """The call that made a line of the text after this step, and the user's statement in it.
+
+        Args:
+            line: of `source`, or of the text for another target, from 1.
+            target: ``"python"``, ``"cpu"`` or ``"cuda"``.
+
+        Raises:
+            ArgumentError: when there is no such line.
+            LoweringError: when the target cannot run the program as it is after this step.
+        """
+        return blaming.at(self.line_table(target), line)
+
+    def line_table(self, target: str = "python") -> tuple[Blame, ...]:
+        """`blame` for all lines, in order; the text of each is in it.
+
+        Args:
+            target: as for `blame`.
+
+        Raises:
+            LoweringError: when the target cannot run the program as it is after this step.
+        """
+        return self.earlier.followed_by(self).line_table(target)
 
 
 def unified_diff(before: str, after: str) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 from astile.analysis.equivalence import BUDGET
 from astile.analysis.statements import with_origins
@@ -16,10 +17,13 @@ from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.ir.stages import Stage
 from astile.ir.verify import verify
+from astile.lower.lowered import Lowered
 from astile.rewrites.result import Rewritten
 from astile.rewrites.simplify import simplify
+from astile.schedule import blame as blaming
 from astile.schedule import select
 from astile.schedule.advice import advise
+from astile.schedule.blame import Blame
 from astile.schedule.prover import Prover, is_same_but_kinds
 from astile.schedule.select import Loop
 from astile.schedule.step import Step
@@ -29,7 +33,7 @@ LoopLike = Loop | str
 StageLike = Stage | Loop | str
 
 
-class Steps:
+class Steps(ABC):
     """A program and the steps that made it from the user's function.
 
     Args:
@@ -77,6 +81,61 @@ class Steps:
     def steps(self) -> tuple[Step, ...]:
         """The steps taken so far."""
         return self._steps
+
+    @abstractmethod
+    def lowered(self, target: str, types: Mapping[str, str] | None = None) -> Lowered:
+        """The text for a target, with what its launcher needs to know.
+
+        Args:
+            target: ``"python"``, ``"cpu"`` or ``"cuda"``.
+            types: array argument -> name of its dtype, where known.
+        """
+
+    def blame(self, line: int, target: str = "python") -> Blame:
+        """The call that made a line of a generated text, and the user's statement in it.
+
+        Args:
+            line: of what `source(target)` gives, from 1.
+            target: as for `source`.
+
+        Raises:
+            ArgumentError: when there is no such line.
+            ScheduleError: for an unknown target.
+            LoweringError: when the target cannot run this program.
+        """
+        return blaming.at(self.line_table(target), line)
+
+    def line_table(self, target: str = "python") -> tuple[Blame, ...]:
+        """`blame` for all lines, in order.
+
+        Args:
+            target: as for `source`.
+
+        Raises:
+            ScheduleError: for an unknown target.
+            LoweringError: when the target cannot run this program.
+        """
+        twin = copy.copy(self)
+        stamped = blaming.with_printed_lines(self.program)
+        if self._steps:
+            twin._steps = (*self._steps[:-1], replace(self._steps[-1], program=stamped))
+        else:
+            twin._start = stamped
+        programs = [self._start, *(each.program for each in self._steps)]
+        calls = [each.call for each in self._steps]
+        return blaming.table(programs, calls, self.lowered(target), twin.lowered(target))
+
+    def followed_by(self, step: Step) -> Self:
+        """A schedule that has taken one more step.
+
+        Args:
+            step: whose `before` is the program of this one.
+        """
+        twin = copy.copy(self)
+        twin._steps = (*self._steps, step)
+        if step.proof is None:  # what comes later is compared with the program after it
+            twin._prover = None
+        return twin
 
     def _handles(self, identities: Sequence[int]) -> tuple[Loop, ...]:
         return tuple(Loop(self, each) for each in identities)
@@ -154,7 +213,7 @@ class Steps:
             raise
         if unsafe:
             program = self._taken_on_trust(program, call)
-        self._steps = (*self._steps, Step(call, before, program, proof))
+        self._steps = (*self._steps, Step(call, before, program, proof, copy.copy(self)))
         return self._handles(result.loops)
 
     def _numbered(self, program: Program) -> Program:

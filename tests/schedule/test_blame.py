@@ -95,6 +95,34 @@ def test_every_statement_of_the_user_is_found_in_a_recipe(name):
     assert leaves <= {each.place.line for each in table if each.place is not None}
 
 
+@pytest.mark.parametrize("target", ["python", "cpu"])
+def test_a_step_blames_the_lines_of_its_own_text(conv_add, target):
+    step = next(e for e in conv_add.steps if e.call.startswith("compute_at"))
+    number = conv_add.steps.index(step) + 1
+    table = step.line_table(target)
+    assert max(each.step for each in table if each.step) == number
+    line = next(each.line for each in table if "acc += " in each.text)
+    found = step.blame(line, target)
+    assert (found.call, found.target) == (step.call, target)
+    assert found.place.file.line(found.place.line).strip() == "acc += x[i + a, j + b] * w[a, b]"
+    if target == "python":
+        assert [each.text for each in table] == step.source.splitlines()
+
+
+def test_the_last_step_blames_as_the_kernel_does(conv_add):
+    assert conv_add.steps[-1].line_table("cuda") == lines(conv_add, "cuda")
+
+
+def test_a_step_taken_on_trust_and_its_text_for_a_gpu():
+    s = Schedule(summed)
+    s.bind("i", "blockIdx.x", unsafe=True)
+    [step] = s.steps
+    line = next(each for each in step.line_table("cuda") if "blockIdx" in each.text)
+    assert step.blame(line.line, "cuda").call == step.call
+    with pytest.raises(ArgumentError, match="the text has no line 0"):
+        step.blame(0)
+
+
 def test_without_a_step_nothing_is_blamed():
     table = Schedule(kernels.conv_add).line_table("cpu")
     assert {each.step for each in table} == {None}
