@@ -103,6 +103,12 @@ def tile(
 def _tile_sizes(tiles: Mapping[str, int] | None, loops: Mapping[str, int]) -> dict[str, int] | None:
     if not tiles and not loops:
         return None
+    if not isinstance(tiles or {}, Mapping):
+        raise ScheduleError(
+            f"tiles={tiles!r} does not say which loops these are",
+            code="schedule.bad-options",
+            hints=['write tiles={"i": 16, "j": 16}'],
+        )
     twice = sorted(set(tiles or ()) & set(loops))
     if twice:
         raise ScheduleError(
@@ -121,7 +127,7 @@ def _tile_sizes(tiles: Mapping[str, int] | None, loops: Mapping[str, int]) -> di
         raise ScheduleError(
             f"the tile size of loop {name!r} is {size!r}, not a positive integer",
             code="schedule.bad-options",
-            hints=(near,) if near else (),
+            hints=(near or f"write @tile({name}=16)",),
         )
     return sizes
 

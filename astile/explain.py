@@ -53,12 +53,19 @@ def sizes_of(program: Program, given: Mapping[str, object]) -> Sizes:
         value = given.get(use.name)
         shape = getattr(value, "shape", value)
         if use.role == "array":
-            if not isinstance(shape, tuple) or not all(isinstance(e, int) for e in shape):
+            if not isinstance(shape, tuple) or not all(map(_is_extent, shape)):
+                example = ", ".join(["224"] * (use.rank or 1)) + "," * ((use.rank or 1) == 1)
                 raise ArgumentError(
-                    f"explain needs the shape of {use.name}",
+                    f"explain needs the shape of {use.name}"
+                    + (f", not {value!r}" if isinstance(value, (int, tuple)) else ""),
                     code="argument.no-shape",
                     span=use.span,
-                    hints=(f"pass an array, or its shape: explain({use.name}=(224, 224))",),
+                    hints=(
+                        f"pass an array, or its shape: explain({use.name}=({example}))",
+                        f"on the command line: --shape {use.name}={example.strip(',')}".replace(
+                            ", ", ","
+                        ),
+                    ),
                 )
             if use.rank is not None and len(shape) != use.rank:
                 raise ArgumentError(
@@ -79,6 +86,10 @@ def sizes_of(program: Program, given: Mapping[str, object]) -> Sizes:
                 hints=(f"pass an integer: explain({use.name}=100)",),
             )
     return Sizes(shapes, integers, types)
+
+
+def _is_extent(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def explain(original: Program, scheduled: Program, sizes: Sizes) -> Report:

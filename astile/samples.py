@@ -107,19 +107,28 @@ def _enlarge(
             return
 
 
-def _array(random: np.random.Generator, shape: tuple[int, ...], named: str) -> np.ndarray:
+def known_dtype(named: str) -> np.dtype:
+    """The dtype of a name.
+
+    Args:
+        named: as NumPy names it.
+
+    Raises:
+        ArgumentError: when NumPy has none of this name.
+    """
     try:
-        dtype = np.dtype(named)
+        return np.dtype(named)
     except TypeError:
-        hint = did_you_mean(
-            named,
-            ("bool", "complex64", "complex128", "float32", "float64", "int32", "int64", "uint8"),
-        )
+        hint = did_you_mean(named, _DTYPES)
         raise ArgumentError(
             f"NumPy has no dtype {named!r}",
             code="argument.bad-dtype",
             hints=[hint] if hint else ["for example float32"],
         ) from None
+
+
+def _array(random: np.random.Generator, shape: tuple[int, ...], named: str) -> np.ndarray:
+    dtype = known_dtype(named)
     if dtype.kind == "b":
         return random.random(shape) < 0.5
     if dtype.kind in "iu":

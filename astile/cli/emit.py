@@ -8,7 +8,7 @@ import click
 
 from astile.cli import options, schema
 from astile.cli.functions import kernel_of
-from astile.cli.output import print_json
+from astile.cli.output import print_json, writing
 
 
 @click.command()
@@ -25,7 +25,8 @@ from astile.cli.output import print_json
 def emit(function: str, target: str, output: Path, as_json: bool) -> None:
     """Write the module of FILE:FUNCTION for a target; it runs without astile."""
     kernel = kernel_of(function)
-    kernel.emit(output, target)
+    with writing(output):
+        kernel.emit(output, target)
     if as_json:
         print_json(
             schema.document("emit", function=kernel.__name__, target=target, output=str(output))

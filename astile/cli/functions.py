@@ -52,6 +52,8 @@ def _parts(named: str) -> tuple[Path, str]:
     if not colon or "/" in after or "\\" in after or after.endswith(".py"):
         before, after = named, ""
     path = Path(before)
+    if path.is_dir():
+        raise click.UsageError(f"{before!r} is a directory; write FILE:FUNCTION")
     if not path.is_file():
         raise click.UsageError(f"there is no file {before!r}; write FILE:FUNCTION")
     return path, after
@@ -79,7 +81,10 @@ def _imported(path: Path) -> types.ModuleType:
     sys.modules[path.stem] = module
     try:
         spec.loader.exec_module(module)
-    except AstileError:
+    except AstileError as error:
+        own = _own_frames(error, path)
+        if error.diagnostic.span is None and own:
+            error.noted(f"this is line {own[0].lineno} of {path}")
         raise
     except Exception as error:
         raise click.UsageError(f"{path} cannot be imported:\n{_told(error, path)}") from error
@@ -88,7 +93,13 @@ def _imported(path: Path) -> types.ModuleType:
 
 def _told(error: Exception, path: Path) -> str:
     """A traceback from the user's file on, without frames of what imported it."""
+    frames = traceback.format_list(_own_frames(error, path))
+    return "".join([*frames, *traceback.format_exception_only(error)]).rstrip()
+
+
+def _own_frames(error: Exception, path: Path) -> list[traceback.FrameSummary]:
+    """The frames of an error from the user's file on; none for a file that is no Python."""
     frames = traceback.extract_tb(error.__traceback__)
-    first = next((k for k, e in enumerate(frames) if Path(e.filename) == path), 0)
-    lines = [*traceback.format_list(frames[first:]), *traceback.format_exception_only(error)]
-    return "".join(lines).rstrip()
+    own = path.resolve()
+    first = next((k for k, e in enumerate(frames) if Path(e.filename).resolve() == own), None)
+    return [] if first is None else frames[first:]

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 import astile
+from astile.diagnostics import SCHEMA, Diagnostic, as_dict, did_you_mean
 from astile.errors import AstileError
 
 #: Command -> what it does, in a line. Each is a module of this package, imported when it is used,
@@ -39,21 +40,45 @@ class _Commands(click.Group):
         command: click.Command = getattr(module, cmd_name)
         return command
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Note whether JSON is asked for, before anything can be wrong."""
+        ctx.obj = {"json": "--json" in args}
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is meant; a misspelt one gets a suggestion."""
+        hint = did_you_mean(args[0], _COMMANDS) if args and args[0] not in _COMMANDS else None
+        if hint is not None:
+            ctx.fail(f"there is no command {args[0]!r}; {hint}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands in the help text, without loading them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(_COMMANDS.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; an error of astile is printed without frames, and exits with 1."""
+        """Run a command; what is wrong is printed without frames, as JSON where that is asked.
+
+        An error of astile exits with 1, a wrong call with 2.
+        """
         try:
             return super().invoke(ctx)
         except AstileError as error:
-            if ctx.obj and ctx.obj.get("json"):
+            if ctx.obj["json"]:
                 click.echo(json.dumps(error.to_dict(), indent=2))
             else:
                 click.echo(f"{type(error).__name__}: {error}", err=True)
             ctx.exit(1)
+        except click.ClickException as error:
+            if not ctx.obj["json"]:
+                raise
+            told = as_dict(Diagnostic("command.usage", error.format_message()))
+            found = {"schema": SCHEMA, "error": {"type": type(error).__name__, **told}}
+            click.echo(json.dumps(found, indent=2))
+            ctx.exit(error.exit_code)
 
 
 @click.command(

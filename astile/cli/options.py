@@ -10,7 +10,7 @@ import click
 
 from astile.diagnostics import did_you_mean
 from astile.kernel import Kernel
-from astile.samples import Wanted
+from astile.samples import Wanted, known_dtype
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Value = TypeVar("Value")
@@ -21,18 +21,7 @@ TEXTS = ("python", "cpu", "cuda")
 function = click.argument("function", metavar="FILE:FUNCTION")
 
 
-def _remember(ctx: click.Context, _: click.Parameter, value: bool) -> bool:
-    """Let the group know how to print errors."""
-    ctx.ensure_object(dict)
-    root = ctx.find_root()
-    root.obj = {**(root.obj or {}), "json": value}
-    return value
-
-
-as_json = click.option(
-    "--json", "as_json", is_flag=True, callback=_remember, is_eager=True, help="Print JSON."
-)
-
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 shapes = click.option(
     "--shape",
@@ -73,25 +62,28 @@ def number(text: str) -> object:
     return value
 
 
-def read_pairs(given: Sequence[str], read: Callable[[str], Value]) -> dict[str, Value]:
+def read_pairs(given: Sequence[str], read: Callable[[str], Value], what: str) -> dict[str, Value]:
     """``NAME=VALUE`` options as a table.
 
     Args:
         given: what was written.
         read: makes a value of its text.
+        what: it makes, for messages.
 
     Raises:
         click.UsageError: for text of another form.
     """
-    found = {}
+    found: dict[str, Value] = {}
     for each in given:
-        name, equals, text = each.partition("=")
-        try:
-            found[name.strip()] = read(text.strip())
-        except (ValueError, SyntaxError):
-            equals = ""
-        if not equals or not name.strip():
+        name, equals, text = (part.strip() for part in each.partition("="))
+        if not equals or not name:
             raise click.UsageError(f"{each!r} is not of the form NAME=VALUE")
+        if name in found:
+            raise click.UsageError(f"{name} is given twice")
+        try:
+            found[name] = read(text)
+        except (ValueError, SyntaxError):
+            raise click.UsageError(f"{text!r} in {each!r} is no {what}") from None
     return found
 
 
@@ -104,7 +96,7 @@ def read_shapes(given: Sequence[str]) -> dict[str, tuple[int, ...]]:
     Raises:
         click.UsageError: for text of another form.
     """
-    return read_pairs(given, _shape)
+    return read_pairs(given, _shape, "shape, such as 226,226")
 
 
 def wanted(
@@ -127,7 +119,10 @@ def wanted(
         click.UsageError: for a name that is no parameter, and for text of another form.
     """
     found = Wanted(
-        read_shapes(shapes), read_pairs(values, number), read_pairs(dtypes, str), seed=seed
+        read_shapes(shapes),
+        read_pairs(values, number, "number"),
+        read_pairs(dtypes, str, "name"),
+        seed=seed,
     )
     parameters = kernel.__signature__.parameters
     unknown = sorted({*found.shapes, *found.values, *found.dtypes} - set(parameters))
@@ -155,10 +150,11 @@ def sizes(
 
     Raises:
         click.UsageError: for a name that is no parameter, and for text of another form.
+        ArgumentError: for a dtype that NumPy does not have.
     """
     found = wanted(kernel, shapes, values, dtypes)
     arrays = {
-        name: Shaped(shape, found.dtypes.get(name, "float32"))
+        name: Shaped(shape, str(known_dtype(found.dtypes.get(name, "float32"))))
         for name, shape in found.shapes.items()
     }
     return {**found.values, **arrays}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
@@ -54,6 +55,22 @@ def print_json(value: dict[str, Any]) -> None:
         value: made by `astile.cli.schema`.
     """
     click.echo(json.dumps(value, indent=2))
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Say what is wrong with a file that cannot be written.
+
+    Args:
+        path: of the file.
+
+    Raises:
+        click.UsageError: in place of the error of the operating system.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise click.UsageError(f"cannot write {str(path)!r}: {error.strerror}") from error
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import click
 
 from astile.cli import options, schema
 from astile.cli.functions import kernel_of
-from astile.cli.output import print_json
+from astile.cli.output import print_json, writing
 
 
 @click.command()
@@ -38,7 +38,9 @@ def report(
     Without sizes, all is counted for small ones.
     """
     kernel = kernel_of(function)
-    kernel.report(output, **options.sizes(kernel, shapes, values, dtypes))
+    sizes = options.sizes(kernel, shapes, values, dtypes)
+    with writing(output):
+        kernel.report(output, **sizes)
     if as_json:
         print_json(schema.document("report", function=kernel.__name__, output=str(output)))
     else:

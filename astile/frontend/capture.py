@@ -144,8 +144,10 @@ def _plain_function(function: object) -> types.FunctionType:
             code="source.not-a-function",
             hints=["pass the function itself, and the arguments when it is called"],
         )
+    kind = type(function).__name__
+    told = f"{name} is of type {kind}, not a plain Python function"
     raise SourceError(
-        f"{name} is not a plain Python function but a {type(function).__name__}",
+        told if name != kind else f"a kernel is made of a function, not of type {kind}",
         code="source.not-a-function",
         hints=["a kernel is a function written with `def`"],
     )

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from astile.analysis.footprint import Access, accesses_inside, box
+from astile.diagnostics import suggestions
 from astile.errors import ScheduleError
 from astile.ir import query
 from astile.ir.program import Program
@@ -138,9 +139,19 @@ def _not_read(edit: Editor, array: str, node: ast.For, stage: Stage | None) -> S
         ),
     )
     who = "nothing in this loop reads" if stage is None else f"{stage.name} does not read"
+    read = sorted(
+        {
+            n
+            for each in node.body
+            for a in query.accesses(each)
+            if isinstance(a.ctx, ast.Load)
+            if (n := query.base_name(a))
+        }
+    )
+    hints = [f"loops that read it: {', '.join(readers)}"] if readers else []
     return ScheduleError(
         f"{who} a cell of {array}",
         code="schedule.not-a-consumer",
         span=edit.span(node),
-        hints=[f"loops that read it: {', '.join(readers)}"] if readers else [],
+        hints=hints or suggestions(array, read, "arrays read here"),
     )

@@ -44,6 +44,12 @@ def expand(program: Program, scalar: str, loops: Sequence[int]) -> Rewritten:
             s_tile[i] = x[i] * 2
             y[i] = s_tile[i]
     """
+    if not loops:
+        raise ScheduleError(
+            f"{scalar} gets a cell for each iteration of loops, and no loop is named",
+            code="schedule.bad-loops",
+            hints=["name them, outermost first: `expand('s', 'i')`"],
+        )
     edit = Editor(program)
     around = [edit.loop(each) for each in loops]
     if scalar not in query.names_written(around[0]):

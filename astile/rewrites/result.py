@@ -219,6 +219,24 @@ def check_unbound(edit: Editor, loop: ast.For, header: Header, hint: str) -> Non
         )
 
 
+def check_listed(what: str, value: object, code: str, hint: str) -> None:
+    """Refuse an argument that has to be a list and is none.
+
+    Args:
+        what: it holds, in the plural.
+        value: as it was given.
+        code: of the error.
+        hint: what to write.
+
+    Raises:
+        ScheduleError: for anything but a list or a tuple.
+    """
+    if not isinstance(value, (list, tuple)):
+        raise ScheduleError(
+            f"{what} are given as a list, not as {value!r}", code=code, hints=[hint]
+        )
+
+
 def whole_number(name: str, value: object) -> int:
     """An argument that has to be an integer; NumPy's become Python's own.
 

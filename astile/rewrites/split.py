@@ -18,7 +18,14 @@ from astile.ir import nodes, query
 from astile.ir.printer import print_expression
 from astile.ir.program import Program
 from astile.ir.query import Header
-from astile.rewrites.result import Editor, Rewritten, check_replaceable, named, range_call
+from astile.rewrites.result import (
+    Editor,
+    Rewritten,
+    check_listed,
+    check_replaceable,
+    named,
+    range_call,
+)
 
 TAILS = ("guard", "cut", "perfect")
 #: Larger tiles would leave the 64 bits that targets compute indices in.
@@ -64,6 +71,7 @@ def split(
     edit = Editor(program)
     node = edit.loop(loop)
     header = edit.counted(node)
+    check_listed("factors", factors, "schedule.bad-factor", "write `factors=[None, 16]`")
     factors = _integers(factors)
     _check(edit, node, header, factors, names, tail)
     check_replaceable(edit, node, header)
@@ -184,6 +192,7 @@ def check_names(edit: Editor, names: Sequence[str], count: int) -> None:
     Raises:
         ScheduleError: naming the first that cannot be used.
     """
+    check_listed("names", names, "schedule.bad-name", "give each new loop a name, in a list")
     if len(names) != count or len(set(names)) != count:
         raise ScheduleError(
             f"{count} different names are needed, got {list(names)!r}",

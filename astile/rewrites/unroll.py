@@ -6,7 +6,7 @@ from astile.errors import ScheduleError
 from astile.ir.printer import print_expression
 from astile.ir.program import Program
 from astile.rewrites.bind import mark
-from astile.rewrites.result import Editor, Rewritten, named
+from astile.rewrites.result import Editor, Rewritten, named, whole_number
 from astile.rewrites.split import split, trip_count
 
 
@@ -31,6 +31,12 @@ def unroll(program: Program, loop: int, factor: int | None = None) -> Rewritten:
             s += x[k]
     """
     if factor is not None:
+        if whole_number("factor", factor) < 1:
+            raise ScheduleError(
+                f"the factor {factor} is no positive integer",
+                code="schedule.bad-factor",
+                hints=["give a factor: `unroll(loop, 4)`"],
+            )
         cut = split(program, loop, [None, factor], tail="cut")
         inner = unroll(cut.program, cut.loops[-1])
         return Rewritten(inner.program, cut.loops)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from astile.analysis.verdicts import Witness
 from astile.errors import IllegalSchedule, ScheduleError
 from astile.ir import nodes, query
-from astile.schedule import select
+from astile.schedule import navigate, select
 from astile.schedule.trace import Call
 
 if TYPE_CHECKING:
@@ -162,6 +162,22 @@ def _other_loop(attempts: Attempts, error: IllegalSchedule) -> list[str]:
     return []
 
 
+def _inlined_before(attempts: Attempts, error: IllegalSchedule) -> list[str]:
+    """The scalars of a stage that can be inlined first, so that it can be inlined too."""
+    [named] = attempts.call.arguments
+    assert isinstance(named, str)
+    program = attempts.program
+    stage = select.find_stage(program, named)
+    around = select.loops_of(program, stage)
+    inside = query.names_written(around[0]) if around else set()
+    producers = navigate.producers(program, stage)
+    scalars = [each.name for each in producers if each.array in inside]
+    first = [Call("compute_inline", (each,), {}) for each in scalars[:_MOST]]
+    if first and attempts.works(*first, attempts.call):
+        return [f"{_quoted(first)} first {_make(first)} this legal"]
+    return []
+
+
 def _quoted(calls: Sequence[Call]) -> str:
     return " and ".join(f"`{each}`" for each in calls)
 
@@ -176,6 +192,7 @@ _SEARCHES: dict[str, Callable[[Attempts, IllegalSchedule], list[str]]] = {
     "merge": _shifted,
     "compute_at": _further_out,
     "reverse_compute_at": _further_out,
+    "compute_inline": _inlined_before,
     "bind": _other_loop,
     "parallel": _other_loop,
     "vectorize": _other_loop,

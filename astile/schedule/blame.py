@@ -118,10 +118,10 @@ def at(lines: Sequence[Blame], line: int) -> Blame:
     Raises:
         ArgumentError: when there is none.
     """
-    if 1 <= line <= len(lines):
+    if isinstance(line, int) and 1 <= line <= len(lines):
         return lines[line - 1]
     raise ArgumentError(
-        f"the text has no line {line}",
+        f"the text has no line {line!r}",
         code="argument.no-line",
         hints=[f"its lines are 1 to {len(lines)}"],
     )

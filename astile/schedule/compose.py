@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from astile.diagnostics import suggestions
 from astile.errors import LoweringError, ScheduleError
 from astile.ir import query
+from astile.rewrites.result import check_listed
 from astile.schedule import select
 from astile.schedule.for_cores import attempt, for_cores
 from astile.schedule.select import Loop
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 #: Sizes of the tiles that bare `@tile` makes for a GPU, outermost loop first.
 _CUDA_TILE = (16, 16)
+_TILE_HINT = "write `tile(['i', 'j'], [16, 16])`"
 _BLOCKS = ("blockIdx.y", "blockIdx.x")
 _THREADS = ("threadIdx.y", "threadIdx.x")
 
@@ -45,12 +47,14 @@ def tile(
     Raises:
         ScheduleError: as `split` and `reorder`, or when sizes or names do not match the loops.
     """
+    for what, given in (("loops", loops), ("sizes", sizes)):
+        check_listed(what, given, "schedule.bad-factor", _TILE_HINT)
     count = len(loops)
     if len(sizes) != count or (names is not None and len(names) != 2 * count):
         raise ScheduleError(
             f"tile needs one size for each of the {count} loops, and two names for each or none",
             code="schedule.bad-factor",
-            hints=["write `tile(['i', 'j'], [16, 16])`"],
+            hints=[_TILE_HINT],
         )
     handles = [Loop(s, select.find_loop(s.program, each)) for each in loops]
     outer: list[Loop] = []

@@ -34,7 +34,7 @@ class LoopMethods(Steps):
         unsafe: bool = False,
     ) -> tuple[Loop, ...]:
         """Split a loop into nested loops, outermost first; see `astile.rewrites.split`."""
-        call = self._call("split", loop, factors=list(factors), names=names, tail=tail)
+        call = self._call("split", loop, factors=factors, names=names, tail=tail)
         return self._apply(call, unsafe, lambda p: split(p, self._loop(loop), factors, names, tail))
 
     def tile(
@@ -47,8 +47,8 @@ class LoopMethods(Steps):
         unsafe: bool = False,
     ) -> tuple[Loop, ...]:
         """Split each loop and reorder: all outer loops, then all inner ones."""
-        named = [self._named(each) for each in loops]
-        call = self._call("tile", named, list(sizes), names=names, tail=tail)
+        named = [*map(self._named, loops)] if isinstance(loops, (list, tuple)) else loops
+        call = self._call("tile", named, sizes, names=names, tail=tail)
         before, prover = self._steps, self._prover
         try:
             return compose.tile(self, loops, sizes, names, tail, unsafe=unsafe)

@@ -216,7 +216,7 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethod
         Raises:
             ScheduleError: for JSON that is no trace, and from the first call that is refused.
         """
-        if isinstance(trace, str):
+        if not isinstance(trace, Trace):
             trace = trace_from_json(trace, self.original.name, PRIMITIVES)
         trace.apply_to_schedule(self)
 

@@ -147,7 +147,11 @@ def find_loop(program: Program, wanted: Loop | str) -> int:
         raise ScheduleError(
             f"a loop is named by a handle or a string, not {wanted!r}",
             code="schedule.bad-loops",
-            hints=["write its variable, such as 'i', or 'out.i'"],
+            hints=[
+                "name loops one after the other, without brackets"
+                if isinstance(wanted, (list, tuple))
+                else "write its variable, such as 'i', or 'out.i'"
+            ],
         )
     found = _matching(program, wanted)
     if len(found) == 1:

@@ -167,6 +167,8 @@ def _bad(message: str, hint: str | None = None) -> ScheduleError:
 
 
 def _read(text: str, primitives: Sequence[str]) -> tuple[tuple[Call, ...], str]:
+    if not isinstance(text, str):
+        raise _bad(f"{text!r} is no trace")
     if len(text) > _SIZE_LIMIT:
         raise _bad("the trace is larger than 1 MiB")
     try:

@@ -185,9 +185,84 @@ def test_a_wrong_name_exits_with_2(file, named, told):
     assert "importlib" not in found.output
 
 
-@pytest.mark.parametrize("option", ["x", "x=1,a", "=3", "y=3"])
-def test_a_wrong_shape_exits_with_2(file, option):
-    assert run("check", f"{file}:double", "--shape", option).exit_code == 2
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [
+        ("x", "is not of the form NAME=VALUE"),
+        ("x=1,a", "is no shape"),
+        ("x=-1", "is no shape"),
+        ("=3", "is not of the form NAME=VALUE"),
+        ("y=3", "has no parameter 'y'"),
+    ],
+)
+def test_a_wrong_shape_exits_with_2(file, option, told):
+    found = run("check", f"{file}:double", "--shape", option)
+    assert (found.exit_code, told in found.output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--value", "n=abc"], "'abc' in 'n=abc' is no number"),
+        (["--shape", "x=3", "--shape", "x=4"], "x is given twice"),
+    ],
+)
+def test_options_that_say_nothing_exit_with_2(file, arguments, told):
+    found = run("explain", f"{file}:gather", *arguments)
+    assert (found.exit_code, told in found.output) == (2, True)
+
+
+def test_a_dtype_that_does_not_exist_is_refused(file):
+    found = run(
+        "explain", f"{file}:plain", "--shape", "x=9", "--shape", "out=8", "--dtype", "x=flot"
+    )
+    assert (found.exit_code, "did you mean 'float64'?" in found.output) == (1, True)
+
+
+def test_a_misspelt_command_gets_a_suggestion():
+    found = run("sohw", "kernels.py:double")
+    assert (found.exit_code, "did you mean 'show'?" in found.output) == (2, True)
+
+
+@pytest.mark.parametrize("command", ["emit", "report"])
+@pytest.mark.parametrize("output", ["", "nowhere/made"])
+def test_what_cannot_be_written_exits_with_2(file, command, output):
+    found = run(command, f"{file}:plain", "-o", file.parent / output, "--json")
+    assert found.exit_code == 2
+    error = json.loads(found.output)["error"]
+    assert error["code"] == "command.usage"
+    assert ("is a directory" if not output else "No such file") in error["message"]
+
+
+def test_a_wrong_call_is_told_as_json(file):
+    error = json.loads(run("show", f"{file}:doubel", "--json").output)["error"]
+    assert (error["type"], error["place"], error["hints"]) == ("UsageError", None, [])
+    assert "did you mean 'double'?" in error["message"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"), [("def f(:\n", "SyntaxError"), ("import nothing_here\n", "nothing_here")]
+)
+def test_a_file_that_cannot_be_imported_is_told_without_other_frames(
+    tmp_path, monkeypatch, text, told
+):
+    (tmp_path / "broken.py").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)  # a relative name, as people write it
+    found = run("show", "broken.py:f")
+    assert found.exit_code == 2
+    assert told in found.output
+    assert "importlib" not in found.output
+    assert found.output.count("  File ") == 1
+
+
+def test_a_decorator_that_is_refused_is_told_with_its_line(tmp_path):
+    path = tmp_path / "refused.py"
+    path.write_text(
+        "from astile import tile\n\n\n@tile(q=3)\n"
+        "def f(x):\n    for i in range(9):\n        x[i] = 1\n",
+        encoding="utf-8",
+    )
+    assert f"this is line 4 of {path}" in run("show", f"{path}:f").output
 
 
 def test_an_error_of_astile_exits_with_1_and_is_told_without_frames(file):

@@ -323,12 +323,12 @@ class Holder:
     [
         (Holder().method, "is a method"),
         (Holder.method, "method is a method: it takes self"),
-        (Holder, "not a plain Python function but a type"),
-        (len, "not a plain Python function but a builtin_function_or_method"),
-        (np.add, "not a plain Python function but a ufunc"),
+        (Holder, "Holder is of type type, not a plain Python function"),
+        (len, "of type builtin_function_or_method, not a plain Python function"),
+        (np.add, "add is of type ufunc, not a plain Python function"),
         (functools.partial(at_module_level, 1), "functools.partial"),
         ("def f(a): ...", "astile.from_source"),
-        (3, "not a plain Python function but a int"),
+        (3, "made of a function, not of type int"),
     ],
     ids=["method", "function of a class", "class", "builtin", "ufunc", "partial", "text", "number"],
 )
