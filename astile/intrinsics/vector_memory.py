@@ -19,9 +19,13 @@ from astile.intrinsics.vector_types import (
     lane_pointers,
     llvm_type,
     pointer,
+    shuffled,
     suffix,
     transposed,
 )
+
+#: The smallest part of a vector that is stored around the caches.
+_PART_BYTES = 16
 
 
 def _lanes(value: Any) -> int:
@@ -246,27 +250,44 @@ def _store_where(typing: Any, mask: Any, array: Any, index: Any, vector: Any) ->
 
 
 def _store_streaming(typing: Any, array: Any, index: Any, vector: Any) -> Any:
+    """Whole vectors, or their parts of 16 bytes: NumPy aligns arrays to no more than that."""
     _require_same(array, vector)
     wanted = index_type(array, index)
     if vector.is_mask or not _is_straight(array):
         return _store(typing, array, index, vector)
+    whole = vector.lanes * _bytes_of(vector)
+    sizes = [whole, _PART_BYTES] if whole > _PART_BYTES else [whole]
+    sizes = [] if whole & (whole - 1) else sizes
 
     def generate(context: Any, builder: Any, call: Any, values: Any) -> Any:
         at = pointer(context, builder, array, values[0], wanted, values[1])
-        place = _wide(builder, at, vector)
-        size = vector.lanes * _bytes_of(vector)
-        # the instruction faults at an address that is no multiple of the size
-        rest = builder.and_(builder.ptrtoint(at, I64), I64(size - 1))
-        aligned = builder.icmp_unsigned("==", rest, I64(0))
-        with builder.if_else(aligned, likely=True) as (then, otherwise):
-            with then:
-                made = builder.store(values[2], place, align=size)
-                made.set_metadata("nontemporal", builder.module.add_metadata([I32(1)]))
-            with otherwise:
-                builder.store(values[2], place, align=_bytes_of(vector))
+        _streamed(builder, values[2], at, vector, sizes)
         return context.get_dummy_value()
 
     return signature(types.void, array, wanted, vector), generate
+
+
+def _streamed(builder: Any, value: Any, at: Any, vector: Vector, sizes: list[int]) -> None:
+    """Store in parts of the first size that the address is a multiple of; else by the caches.
+
+    The instruction faults at any other address.
+    """
+    if not sizes:
+        builder.store(value, _wide(builder, at, vector), align=_bytes_of(vector))
+        return
+    rest = builder.and_(builder.ptrtoint(at, I64), I64(sizes[0] - 1))
+    aligned = builder.icmp_unsigned("==", rest, I64(0))
+    with builder.if_else(aligned, likely=True) as (then, otherwise):
+        with then:
+            count = sizes[0] // _bytes_of(vector)
+            place = builder.bitcast(at, ir.VectorType(value.type.element, count).as_pointer())
+            for number, first in enumerate(range(0, vector.lanes, count)):
+                part = shuffled(builder, value, value, list(range(first, first + count)))
+                target = builder.gep(place, [I64(number)])
+                made = builder.store(part, target, align=sizes[0])
+                made.set_metadata("nontemporal", builder.module.add_metadata([I32(1)]))
+        with otherwise:
+            _streamed(builder, value, at, vector, sizes[1:])
 
 
 # --- cells --------------------------------------------------------------------------------------
@@ -313,6 +334,22 @@ def _get_where(typing: Any, mask: Any, array: Any, index: Any) -> Any:
     return signature(element, mask, array, wanted), generate
 
 
+def _prefetch(typing: Any, array: Any, index: Any) -> Any:
+    wanted = index_type(array, index)
+
+    def generate(context: Any, builder: Any, call: Any, values: Any) -> Any:
+        at = pointer(context, builder, array, values[0], wanted, values[1])
+        place = builder.bitcast(at, ir.IntType(8).as_pointer())
+        # to be read, soon to be used again, not code
+        arguments = [place, I32(0), I32(3), I32(1)]
+        form = ir.FunctionType(ir.VoidType(), [each.type for each in arguments])
+        known = cgutils.get_or_insert_function(builder.module, form, "llvm.prefetch.p0")
+        builder.call(known, arguments)
+        return context.get_dummy_value()
+
+    return signature(types.void, array, wanted), generate
+
+
 def _fence(typing: Any) -> Any:
     def generate(context: Any, builder: Any, call: Any, values: Any) -> Any:
         builder.fence("seq_cst")
@@ -332,4 +369,5 @@ store_streaming = intrinsic(_store_streaming)
 get = intrinsic(_get)
 get_where = intrinsic(_get_where)
 put = intrinsic(_put)
+prefetch = intrinsic(_prefetch)
 fence = intrinsic(_fence)

@@ -19,9 +19,10 @@ that are C-contiguous by their type are read and written with one instruction.
 ``store(a, index, v)``                         stores the lanes side by side
 ``store_where(mask, a, index, v)``             the lanes where the mask holds
 ``store_along(a, index, axis, v)``             cells along another axis
-``store_streaming(a, index, v)``               around the caches, where the address is aligned
+``store_streaming(a, index, v)``               around the caches, at multiples of 16 bytes
 ``get(a, index)``, ``put(a, index, x)``        one cell
 ``get_where(mask, a, index)``                  one cell if any lane of the mask holds, else 0
+``prefetch(a, index)``                         brings the line of a cell near; any index is safe
 ``fence()``                                    waits until streaming stores are done
 ``splat(x, lanes)``, ``count(start, lanes)``   ``x, x, ...`` and ``start, start + 1, ...``
 ``below(start, stop, lanes)``                  mask of ``count(start, lanes) < stop``
@@ -78,6 +79,7 @@ from astile.intrinsics.vector_memory import (
     load,
     load_along,
     load_where,
+    prefetch,
     put,
     store,
     store_along,
@@ -111,6 +113,7 @@ __all__ = [
     "magnitude",
     "maximum",
     "minimum",
+    "prefetch",
     "product_of",
     "put",
     "round_down",

@@ -15,7 +15,10 @@ _LONGEST = 200
 def annotate(program: Program, loop: int, key: str, value: Note) -> Rewritten:
     """Record a value under a key on a loop; it is printed as a comment above it.
 
-    Any key is kept, known to astile or not, until a primitive replaces the loop by others.
+    Any key is kept, known to astile or not, until a primitive replaces the loop by others. Two
+    have a meaning for vectors on a CPU. ``"store": "streaming"``, on a vector loop, writes what it
+    stores around the caches: for results that no cache holds until they are read. ``"prefetch":
+    n``, on a loop of or around vectors, asks for the memory of the iteration n later.
 
     Args:
         program: the program before.

@@ -139,7 +139,11 @@ def _rows_at_once(s: Schedule) -> None:
 
 
 def _rows_in_registers(s: Schedule) -> None:
-    """Six rows at a time, for which eight rows of `across` are made in registers."""
+    """Six rows at a time, for which eight rows of `across` are made in registers.
+
+    More rows are too many for the places of a cache that rows so far apart share, and for the
+    buffers in which parts of lines that are stored around it come together.
+    """
     i_0, i_1 = s.split("out.i", [None, 6])
     j_0, j_1 = s.split("out.j", [None, 16])
     s.reorder(i_0, j_0, i_1, j_1)
@@ -150,6 +154,7 @@ def _rows_in_registers(s: Schedule) -> None:
         s.unroll(rows)
         s.vectorize(columns)
     s.annotate(j_1, "store", "streaming")
+    s.annotate(j_0, "prefetch", 16)
     s.parallel(i_0)
     s.specialize("i_0 * 6 + 6 <= H and W % 16 == 0", j_0)
 

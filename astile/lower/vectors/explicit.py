@@ -20,7 +20,15 @@ from astile.lower.types import operators
 from astile.lower.types.dtypes import SIZES
 from astile.lower.types.kinds import Kinds
 from astile.lower.types.promotion import native
-from astile.lower.vectors import dataflow, registers, repeated, row_names, squares, unrolled
+from astile.lower.vectors import (
+    dataflow,
+    prefetched,
+    registers,
+    repeated,
+    row_names,
+    squares,
+    unrolled,
+)
 from astile.lower.vectors.places import DoesNotFitError, Lanes, Places
 from astile.lower.vectors.registers import Register, Strip
 from astile.lower.vectors.statements import STORE, STREAMING, Statements
@@ -70,7 +78,8 @@ def vectorised(program: Program, types: Mapping[str, str], machine: Machine) -> 
     if not pass_.made:
         return program
     pass_.replace(work.function)
-    body = squares.turned(work.function.body, pass_.words)
+    body = prefetched.added(work.function.body, pass_.words, pass_.cell_sizes())
+    body = squares.turned(body, pass_.words)
     body = repeated.named(body, pass_.words)
     work.function.body = row_names.named(body, pass_.words)
     return replace(work, imports=pass_.words.imports)
@@ -287,7 +296,11 @@ class _Pass:
             before = [nodes.assign(name, (start + full).expression())]
             end, tail = nodes.name(name), True
         bounds_of = [start.expression(), nodes.clone(end), nodes.const(lanes)]
-        made = [*before, nodes.for_loop(variable, nodes.call("range", bounds_of), whole)]
+        strips = nodes.for_loop(variable, nodes.call("range", bounds_of), whole)
+        ahead = prefetched.iterations(loop)
+        if ahead:
+            nodes.set_note(strips, prefetched.PREFETCH, -(-ahead // lanes))
+        made = [*before, strips]
         if tail:
             made.append(self._tail(header, place, loop, statements, end))
         return made
@@ -314,6 +327,13 @@ class _Pass:
             return nodes.for_loop(header.variable, nodes.call("range", bounds_of), body)
         body = _started(body, place, words, self.kinds)
         return nodes.if_then(nodes.compare(nodes.clone(end), ast.Lt, nodes.clone(stop)), body)
+
+    def cell_sizes(self) -> dict[str, int]:
+        """Arrays of the caller whose types are known -> bytes of a cell."""
+        arrays = self.kinds.arrays
+        known = {each: arrays.get(each) for each in query.parameters(self.program.function)}
+        types = {name: native(str(kind)) for name, kind in known.items() if kind}
+        return {name: SIZES[each] for name, each in types.items() if each in SIZES}
 
     # --- the whole tree -------------------------------------------------------------------------
 

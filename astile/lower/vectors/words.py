@@ -23,6 +23,10 @@ class Words:
         """The name of a function of `astile.intrinsics.vectors`."""
         return self._imported(f"{_INTRINSICS}.{name}")
 
+    def has(self, name: str) -> bool:
+        """Whether a function of `astile.intrinsics.vectors` has a name already."""
+        return f"{_INTRINSICS}.{name}" in self.imports.values()
+
     def dtype(self, name: str) -> str:
         """The name of a type of NumPy."""
         return self._imported(f"numpy.{name}")
