@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import html
 import json
 import re
 import shutil
 import subprocess
+import zlib
 
 import numpy as np
 import pytest
@@ -34,7 +37,23 @@ def path(tmp_path_factory):
 
 
 def data_of(text):
-    return json.loads(re.search(r'type="application/json">(.*?)</script>', text, re.DOTALL)[1])
+    """What the script of the page draws; events as lists of (array, cell, is_write)."""
+    coded = re.search(r'<script id="data" type="text/plain">(.*?)</script>', text)[1]
+    data = json.loads(zlib.decompress(base64.b64decode(coded)))
+    for run in data["runs"]:
+        run["events"] = list(events(iter(run["events"])))
+    return data
+
+
+def events(coded):
+    last = {}
+    for length in coded:
+        event = []
+        for _ in range(length):
+            key = next(coded)
+            last[key] = last.get(key, 0) + next(coded)
+            event.append((key // 2, last[key], key % 2 == 1))
+        yield event
 
 
 def test_the_page_needs_no_other_file(path):
@@ -47,7 +66,7 @@ def test_the_page_needs_no_other_file(path):
 
 
 def test_the_animation_has_every_cell(path):
-    before, after = data_of(path.read_text(encoding="utf-8"))
+    before, after = data_of(path.read_text(encoding="utf-8"))["runs"]
     for run in (before, after):
         number = [each["name"] for each in run["arrays"]].index("out")
         shape = run["arrays"][number]
@@ -56,6 +75,27 @@ def test_the_animation_has_every_cell(path):
         assert len(run["live"]) == len(run["events"])
     assert max(before["live"]) == 24 * 24
     assert max(after["live"]) == 8 * 8
+
+
+def test_the_events_are_those_of_the_run(path):
+    after = data_of(path.read_text(encoding="utf-8"))["runs"][1]
+    kernel = tile(i=8, j=8, target="python")(kernels.conv_add)
+    given = {"x": (26, 26), "w": (3, 3), "bias": (24, 24), "out": (24, 24)}
+    arrays = {name: np.zeros(shape) for name, shape in given.items()}
+    assert after["events"] == watch(kernel.schedule.program, arrays, 30_000).events
+
+
+def test_a_page_has_every_line_once(path):
+    text = path.read_text(encoding="utf-8")
+    assert len(text) < 40_000
+    data = data_of(text)
+    assert len(set(data["lines"])) == len(data["lines"])
+    steps = tile(i=8, j=8, target="python")(kernels.conv_add).steps
+    for rows, step in zip(data["steps"], steps, strict=True):
+        added = [row[1] for row in rows if not isinstance(row, int) and row[2] and row[1] >= 0]
+        shown = {html.unescape(re.sub("<.*?>", "", data["lines"][each])) for each in added}
+        assert shown
+        assert shown <= set(step.source.splitlines())
 
 
 def test_runs_are_watched_in_order():
@@ -138,9 +178,7 @@ def test_sizes_that_are_small_enough_are_shown(tmp_path):
         path = tmp_path / "page.html"
         shapes = {"x": (rows + 2, 14), "w": (3, 3), "bias": (rows, 12), "out": (rows, 12)}
         kernel.report(path, **shapes)
-        data = re.search(r'id="data" type="application/json">(.*?)</script>', path.read_text())[1]
-        sizes = {
-            each["name"]: (each["rows"], each["columns"]) for each in json.loads(data)[0]["arrays"]
-        }
+        shown = data_of(path.read_text(encoding="utf-8"))["runs"][0]["arrays"]
+        sizes = {each["name"]: (each["rows"], each["columns"]) for each in shown}
         assert sizes["w"] == (3, 3)
         assert (sizes["out"] == (12, 12)) == (rows == 12)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import inspect
 import json
+import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -87,8 +89,17 @@ def sample(
     for wanted in tried:
         arguments = sample_arguments(original, parameters, wanted)
         first = _watched(original, arguments)
-        second = None if first is None else _watched(scheduled, arguments)
-        if first is not None and second is not None:
+        if first is None:
+            continue
+        touched = {name: each for name, each in first.touched().items() if name not in given}
+        smaller = sample_arguments(
+            original, parameters, replace(wanted, shapes={**wanted.shapes, **touched})
+        )
+        again = _watched(original, smaller)
+        if again is not None and len(again.events) == len(first.events):  # nobody reads these sizes
+            arguments, first = smaller, again
+        second = _watched(scheduled, arguments)
+        if second is not None:
             return Sample(arguments, (first, second))
     return Sample(arguments, None)
 
@@ -119,33 +130,58 @@ def html(content: Content) -> str:
         version=astile.__version__,
         report=str(content.report),
         notes=content.report.notes,
-        steps=[_step(each) for each in content.steps],
+        steps=[(each.call, _proof(each)) for each in content.steps],
         nests=[("before", boxes(content.original)), ("after", boxes(scheduled))],
-        animation=_animation(content, scheduled),
+        is_animated=content.runs is not None,
+        data=packed(_data(content, scheduled)),
         light=colours("default", ".code"),
         dark=colours("github-dark", ".code"),
     )
 
 
-def _step(step: Step) -> dict[str, Any]:
-    proof = "taken as unsafe, not proved"
-    if step.proof is not None:
-        sizes = ", ".join(step.proof.parameters)
-        proof = f"proved {step.proof.kind}" + (f", for all {sizes}" if sizes else "")
-    lines = side_by_side(module_text(step.before), step.source)
-    return {"call": step.call, "proof": proof, "lines": lines}
+def packed(data: object) -> str:
+    """Data for the script of a page: JSON, deflated, as text that needs no escapes.
+
+    Args:
+        data: of types that JSON knows.
+    """
+    text = json.dumps(data, separators=(",", ":")).encode()
+    return base64.b64encode(zlib.compress(text, 9)).decode("ascii")
 
 
-def _animation(content: Content, scheduled: Program) -> str | None:
-    """The two runs as JSON; None where they are too long to be looked at."""
-    if content.runs is None:
-        return None
+def _proof(step: Step) -> str:
+    if step.proof is None:
+        return "taken as unsafe, not proved"
+    sizes = ", ".join(step.proof.parameters)
+    return f"proved {step.proof.kind}" + (f", for all {sizes}" if sizes else "")
+
+
+def _data(content: Content, scheduled: Program) -> dict[str, Any]:
+    """What the script of the page draws.
+
+    ``lines`` has every highlighted line once; a row of a step is the number of its left line, that
+    of its right one (-1 for none) and whether they differ, or how many lines it stands for.
+    """
+    numbers: dict[str, int] = {}
+
+    def number(line: str | None) -> int:
+        return -1 if line is None else numbers.setdefault(line, len(numbers))
+
+    steps = [
+        [
+            each.skipped or [number(each.left), number(each.right), int(each.is_changed)]
+            for each in side_by_side(module_text(step.before), step.source)
+        ]
+        for step in content.steps
+    ]
     programs = (content.original, scheduled)
     runs = [
         _run(title, program, found)
-        for title, program, found in zip(("before", "after"), programs, content.runs, strict=True)
+        for title, program, found in zip(
+            ("before", "after"), programs, content.runs or (), strict=False
+        )
     ]
-    return json.dumps(runs, separators=(",", ":")).replace("</", "<\\/")
+    return {"lines": list(numbers), "steps": steps, "runs": runs}
 
 
 def _size(shape: tuple[int, ...]) -> int:
@@ -168,12 +204,26 @@ def _run(title: str, program: Program, found: Watch) -> dict[str, Any]:
              "scope": made.get(name, "argument")}
             for name, shape in found.arrays.items()
         ],
-        "events": [
-            [[array, cell, int(is_write)] for array, cell, is_write in event]
-            for event in found.events
-        ],
+        "events": _coded(found),
         "live": live(found, made.__contains__),
     }  # fmt: skip
+
+
+def _coded(found: Watch) -> list[int]:
+    """The events one after the other: how many cells, and for each its array and its distance.
+
+    The array is twice its number, and one more for a write; the distance is from the cell that was
+    touched in this way before. Loops repeat distances, which deflate to next to nothing.
+    """
+    last: dict[int, int] = {}
+    made = []
+    for event in found.events:
+        made.append(len(event))
+        for array, cell, is_write in event:
+            key = 2 * array + is_write
+            made += [key, cell - last.get(key, 0)]
+            last[key] = cell
+    return made
 
 
 def _rows(shape: tuple[int, ...]) -> int:

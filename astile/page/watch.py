@@ -43,6 +43,16 @@ class Watch:
         cells = np.arange(int(np.prod(shape))).reshape(shape)[index]  # type: ignore[call-overload]
         self._open += [(number, int(each), is_write) for each in np.ravel(cells)]
 
+    def touched(self) -> dict[str, tuple[int, ...]]:
+        """Array -> the smallest shape that has all its cells that were touched."""
+        last = {name: (0,) * len(shape) for name, shape in self.arrays.items()}
+        shapes = list(self.arrays.items())
+        for number, cell, _ in {touch for event in self.events for touch in event}:
+            name, shape = shapes[number]
+            place = np.unravel_index(cell, shape)
+            last[name] = tuple(max(a, int(b) + 1) for a, b in zip(last[name], place, strict=True))
+        return last
+
     def close(self) -> None:
         """End one statement."""
         if self._open:
