@@ -1,16 +1,23 @@
-"""Bounds on the processor time of steps, far above what they take: see `tests.speed`."""
+"""Bounds on the processor time of steps, far above what they take, and of the emulator.
+
+See `tests.speed`.
+"""
 
 from __future__ import annotations
 
 import statistics
+import time
 
 import numpy as np
 import pytest
 
 from astile.errors import IllegalSchedule
+from astile.runtime import emulate
+from astile.schedule import recipes
 from astile.schedule.schedule import Schedule
 from tests.cases import corpus
 from tests.speed.measure import conv_add_steps, median, of_program, of_schedule, worst
+from tests.support.recipes import matmul, matrices
 
 #: Programs of the case corpus of all kinds, few enough for each run of the tests.
 PROGRAMS = (
@@ -78,3 +85,19 @@ def test_what_is_measured():
     assert [each.is_refused for each in steps] == [False, True]
     assert all(0 < each.seconds < 60 for each in steps)
     assert worst(steps) in steps
+
+
+def test_a_tiled_product_in_the_emulator():
+    """128 x 128 x 128 with all checks; it takes about 3 s of a machine that does other things."""
+    s = Schedule(matmul)
+    recipes.tiled_matmul(s, tile=(24, 24), depth=24)
+    lowered = s.lowered("cuda", dict.fromkeys("ABC", "float32"))
+    run = emulate.load(lowered.text, lowered.entry)
+    arguments = matrices(128, 128, 128)
+
+    def seconds() -> float:
+        began = time.process_time()
+        run(*arguments)
+        return time.process_time() - began
+
+    assert any(seconds() < 5 for _ in range(3))

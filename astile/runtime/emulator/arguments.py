@@ -10,23 +10,23 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
-from astile.runtime.emulator.arrays import EmulatedArray, TrackedArray
+from astile.runtime.emulator.arrays import EmulatedArray
 from astile.runtime.emulator.clock import Clock
 from astile.runtime.emulator.errors import EmulationError
 from astile.runtime.emulator.fresh import FreshMemory
-from astile.runtime.emulator.kinds import FLOAT64, INT64, ArrayOf, TupleOf, Type, of_value
+from astile.runtime.emulator.kinds import EXTENT, FLOAT64, INT64, ArrayOf, TupleOf, Type, of_value
 from astile.runtime.emulator.memory import Memory
 from astile.runtime.emulator.scalars import from_host
 
 
 def type_of(value: Any) -> Type:
-    """Type of an argument, as numba types it: all Python integers alike."""
+    """Type of an argument, as numba types it: all Python integers alike, but for their signs."""
     if isinstance(value, np.ndarray):
         return ArrayOf(value.ndim, value.dtype)
     if isinstance(value, tuple):
         return TupleOf(tuple(map(type_of, value)))
     if type(value) is int:
-        return INT64
+        return EXTENT if 0 <= value < 2**EXTENT.bits else INT64
     return FLOAT64 if type(value) is float else of_value(value)
 
 
@@ -63,11 +63,10 @@ def to_device(
     for group in _overlapping(extents):
         memory = _memory(group, clock, fresh)
         low, size = min(each.low for each in group), memory.dtype.itemsize
-        kind = EmulatedArray if clock.needs_memory else TrackedArray
         for each in group:
             offset = (_address(each.array) - low) // size if each.array.size else 0
             strides = tuple(stride // size for stride in each.array.strides)
-            made = kind(memory, each.name, each.array.shape, strides, offset)
+            made = EmulatedArray(memory, each.name, each.array.shape, strides, offset)
             memory.roots.append(made.root)
             memories[each.name] = memory
             emulated.setdefault(id(each.array), made)

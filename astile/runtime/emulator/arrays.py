@@ -2,7 +2,7 @@
 
 The instrumented text calls `load1`, `store2`, ... with the number of its place; text that is not
 instrumented indexes as usual, and the place is then looked up. Views share the memory of their
-array. The one- and two-dimensional loads are written out in full: they are where the time goes.
+array. Accesses of up to three indices are written out: they are where the time goes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Index = tuple[int, ...]
 
 
 class EmulatedArray:
-    """A window on a memory; a plain one, which leaves every access to its memory.
+    """A window on a memory.
 
     Args:
         memory: the cells.
@@ -33,31 +33,34 @@ class EmulatedArray:
     """
 
     __slots__ = (
-        "cells",
         "clock",
         "memory",
         "n0",
         "n1",
+        "n2",
         "name",
         "offset",
+        "read",
         "s0",
         "s1",
+        "s2",
         "shape",
         "strides",
+        "write",
     )
 
     def __init__(
         self, memory: Memory, name: str, shape: Index, strides: Index, offset: int = 0
     ) -> None:
         self.memory = memory
-        self.cells = memory.cells
+        self.read, self.write = memory.read, memory.write
         self.clock: Clock = memory.clock
         self.name = name
         self.shape = shape
         self.strides = strides
         self.offset = offset
-        self.n0, self.n1 = (*shape, 0, 0)[:2]
-        self.s0, self.s1 = (*strides, 0, 0)[:2]
+        self.n0, self.n1, self.n2 = (*shape, 0, 0, 0)[:3]
+        self.s0, self.s1, self.s2 = (*strides, 0, 0, 0)[:3]
 
     # --- what device code may ask ---------------------------------------------------------------
 
@@ -104,36 +107,52 @@ class EmulatedArray:
 
     def load1(self, i: int, place: int) -> Any:
         """Element i."""
-        return self.memory.read(self.position((i,), "read", place), place)
+        if not 0 <= i < self.n0:
+            self.outside((i,), "read", place)
+        return self.read(self.offset + i * self.s0, place)
 
     def load2(self, i: int, j: int, place: int) -> Any:
         """Element i, j."""
-        return self.memory.read(self.position((i, j), "read", place), place)
+        if not (0 <= i < self.n0 and 0 <= j < self.n1):
+            self.outside((i, j), "read", place)
+        return self.read(self.offset + i * self.s0 + j * self.s1, place)
+
+    def load3(self, i: int, j: int, k: int, place: int) -> Any:
+        """Element i, j, k."""
+        if not (0 <= i < self.n0 and 0 <= j < self.n1 and 0 <= k < self.n2):
+            self.outside((i, j, k), "read", place)
+        return self.read(self.offset + i * self.s0 + j * self.s1 + k * self.s2, place)
 
     def load(self, index: Any, place: int) -> Any:
         """An element, or a view where the index leaves axes open."""
         key = index if isinstance(index, tuple) else (index,)
         if self._is_element(key):
-            return self.memory.read(self.position(key, "read", place), place)
+            return self.read(self.position(key, "read", place), place)
         return self.view(key, place)
 
     def store1(self, i: int, value: Any, place: int) -> None:
         """Write element i."""
         if not 0 <= i < self.n0:
             self.outside((i,), "write", place)
-        self.memory.write(self.offset + i * self.s0, value, place)
+        self.write(self.offset + i * self.s0, value, place)
 
     def store2(self, i: int, j: int, value: Any, place: int) -> None:
         """Write element i, j."""
         if not (0 <= i < self.n0 and 0 <= j < self.n1):
             self.outside((i, j), "write", place)
-        self.memory.write(self.offset + i * self.s0 + j * self.s1, value, place)
+        self.write(self.offset + i * self.s0 + j * self.s1, value, place)
+
+    def store3(self, i: int, j: int, k: int, value: Any, place: int) -> None:
+        """Write element i, j, k."""
+        if not (0 <= i < self.n0 and 0 <= j < self.n1 and 0 <= k < self.n2):
+            self.outside((i, j, k), "write", place)
+        self.write(self.offset + i * self.s0 + j * self.s1 + k * self.s2, value, place)
 
     def store(self, index: Any, value: Any, place: int) -> None:
         """Write an element, or every element of a view."""
         key = index if isinstance(index, tuple) else (index,)
         if self._is_element(key):
-            self.memory.write(self.position(key, "write", place), value, place)
+            self.write(self.position(key, "write", place), value, place)
             return
         view = self.view(key, place)
         if isinstance(value, EmulatedArray):
@@ -234,62 +253,6 @@ class EmulatedArray:
         return product(*map(range, self.shape))
 
 
-class TrackedArray(EmulatedArray):
-    """An array of a kernel that does not synchronise warps: `Memory.read`, written out."""
-
-    __slots__ = ()
-
-    def load1(self, i: int, place: int) -> Any:
-        """Element i."""
-        if not 0 <= i < self.n0:
-            self.outside((i,), "read", place)
-        position = self.offset + i * self.s0
-        cell = self.cells[position]
-        if cell is None:
-            cell = self.memory.first_read(position, place)
-        clock = self.clock
-        strand = clock.strand
-        if cell.interval is not clock.interval:
-            self.memory.enter(cell, position, "read", place)
-        writer = cell.writer
-        if writer is not None and writer is not strand:
-            self.memory.meet_writer(cell, position, "read", place)
-        reader = cell.reader
-        if reader is None:
-            cell.reader = strand
-            cell.reader_place = place
-        elif reader is not strand:
-            cell.other = strand
-            cell.other_place = place
-        cell.reads += 1
-        return cell.value
-
-    def load2(self, i: int, j: int, place: int) -> Any:
-        """Element i, j."""
-        if not (0 <= i < self.n0 and 0 <= j < self.n1):
-            self.outside((i, j), "read", place)
-        position = self.offset + i * self.s0 + j * self.s1
-        cell = self.cells[position]
-        if cell is None:
-            cell = self.memory.first_read(position, place)
-        clock = self.clock
-        strand = clock.strand
-        if cell.interval is not clock.interval:
-            self.memory.enter(cell, position, "read", place)
-        writer = cell.writer
-        if writer is not None and writer is not strand:
-            self.memory.meet_writer(cell, position, "read", place)
-        reader = cell.reader
-        if reader is None:
-            cell.reader = strand
-            cell.reader_place = place
-        elif reader is not strand:
-            cell.other = strand
-            cell.other_place = place
-        cell.reads += 1
-        return cell.value
-
-
 class LocalMemory(Memory):
     """Memory of one thread: only bounds and fresh cells matter.
 
@@ -329,36 +292,6 @@ class LocalMemory(Memory):
             span=self.clock.places.span(place),
             operation=self.clock.operation,
         )
-
-
-class LocalArray(EmulatedArray):
-    """An array of one thread: `LocalMemory.read`, written out."""
-
-    __slots__ = ("values",)
-
-    def __init__(
-        self, memory: LocalMemory, name: str, shape: Index, strides: Index, offset: int = 0
-    ) -> None:
-        super().__init__(memory, name, shape, strides, offset)
-        self.values = memory.values
-
-    def load1(self, i: int, place: int) -> Any:
-        """Element i."""
-        if not 0 <= i < self.n0:
-            self.outside((i,), "read", place)
-        value = self.values[self.offset + i * self.s0]
-        if value is None:
-            self.memory.unwritten(self.offset + i * self.s0, "read", place)
-        return value
-
-    def load2(self, i: int, j: int, place: int) -> Any:
-        """Element i, j."""
-        if not (0 <= i < self.n0 and 0 <= j < self.n1):
-            self.outside((i, j), "read", place)
-        value = self.values[self.offset + i * self.s0 + j * self.s1]
-        if value is None:
-            self.memory.unwritten(self.offset + i * self.s0 + j * self.s1, "read", place)
-        return value
 
 
 def strides_of(shape: Index) -> Index:

@@ -82,11 +82,6 @@ class Clock:
     warps: Warps | None = None
     copies: Copies = field(default_factory=Copies)
 
-    @property
-    def needs_memory(self) -> bool:
-        """Whether each access must be told to its memory, as `TrackedArray` does not do."""
-        return self.warp_ordered or self.warps is not None
-
     def settle(self) -> None:
         """End an interval: a value that was missed is a fault now.
 

@@ -12,9 +12,7 @@ import numpy as np
 
 from astile.runtime.emulator.arrays import (
     EmulatedArray,
-    LocalArray,
     LocalMemory,
-    TrackedArray,
     strides_of,
 )
 from astile.runtime.emulator.clock import Clock, Strand
@@ -118,11 +116,10 @@ class BlockMemory:
         self, place: int, name: str, shape: tuple[int, ...], dtype: np.dtype[Any], alignment: int
     ) -> EmulatedArray:
         execution, clock = self.execution, self.execution.clock
-        kind = EmulatedArray if clock.needs_memory else TrackedArray
         size = int(np.prod(shape, dtype=np.int64))
         if size == 0:
             memory = self._dynamic_memory(dtype, place)
-            return kind(memory, name, (len(memory.cells),), (1,))
+            return EmulatedArray(memory, name, (len(memory.cells),), (1,))
         self._bytes = -(-self._bytes // alignment) * alignment + size * dtype.itemsize
         execution.shared_bytes = max(execution.shared_bytes, self._bytes)
         limit = execution.limits.static_shared
@@ -134,7 +131,7 @@ class BlockMemory:
             )
         memory = Memory("shared", size, dtype, clock)
         memory.address = alignment  # no more than that is promised
-        return kind(memory, name, shape, strides_of(shape))
+        return EmulatedArray(memory, name, shape, strides_of(shape))
 
     def _dynamic_memory(self, dtype: np.dtype[Any], place: int) -> Memory:
         """Arrays of shape 0 all start at the beginning of dynamic shared memory."""
@@ -215,12 +212,12 @@ class Thread:
 
     def local(
         self, place: int, name: str, shape: Any, dtype: Any, alignment: int | None = None
-    ) -> LocalArray:
+    ) -> EmulatedArray:
         """An array of this thread, fresh at each call."""
         extents = _extents(shape)
         size = int(np.prod(extents, dtype=np.int64))
         memory = LocalMemory(size, np.dtype(dtype), self.memory.execution.clock)
-        array = LocalArray(memory, name, extents, strides_of(extents))
+        array = EmulatedArray(memory, name, extents, strides_of(extents))
         memory.roots.append(array.root)
         return array
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import prod
 from types import FunctionType
 from typing import Any
 
@@ -109,7 +110,7 @@ class Kernel:
         kernel = program.translator.translate(self.function, tuple(map(type_of, arguments)))
         clock = Clock(ATOMIC, Interval(grid), program.places, operation, kernel.warp)
         if program.report is not None:
-            clock.warps = Warps()
+            clock.warps = Warps(prod(block))
         values, memories = to_device(names[: len(arguments)], arguments, clock, program.fresh)
         execution = Execution(grid, block, shared, program.limits, program.order, clock)
         # A device computes infinities and NaNs without a word.
@@ -163,7 +164,7 @@ def _check_limits(
                     operation=operation,
                     hints=["split the loop by a smaller factor"],
                 )
-    threads = block[0] * block[1] * block[2]
+    threads = prod(block)
     allowed = limits.threads if bound is None else min(bound, limits.threads)
     if threads > allowed:
         raise LimitError(

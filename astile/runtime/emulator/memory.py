@@ -22,6 +22,7 @@ from astile.runtime.emulator.errors import (
     UninitialisedError,
 )
 from astile.runtime.emulator.scalars import caster, exact_type
+from astile.runtime.emulator.warps import Lanes
 
 Scope = Literal["global", "shared", "local"]
 
@@ -58,6 +59,7 @@ class Memory:
         self.cells: list[Cell | None] = [None] * size
         self.roots: list[Root] = []
         self.flying: dict[int, tuple[Cell, Mark]] = {}
+        self.asked: dict[int, Lanes] = {}
         self.address = 0 if flat is None else int(flat.__array_interface__["data"][0])
         self.cast = caster(dtype)
         self.exact = exact_type(dtype)
@@ -76,22 +78,28 @@ class Memory:
             RaceError: another thread wrote it, and nothing lies between.
             UninitialisedError: nothing was written to it.
         """
-        cell = self.cells[position] or self.first_read(position, place)
+        cell = self.cells[position]
+        if cell is None:
+            cell = self.first_read(position, place)
         clock = self.clock
         strand = clock.strand
         if cell.interval is not clock.interval:
             self.enter(cell, position, "read", place)
-        if cell.writer is not None and cell.writer is not strand:
+        writer, reader = cell.writer, cell.reader
+        if writer is not None and writer is not strand:
             self.meet_writer(cell, position, "read", place)
-        if cell.reader is None:
-            cell.reader, cell.reader_place = strand, place
-        elif cell.reader is not strand:
-            cell.other, cell.other_place = strand, place
+        if reader is None:
+            cell.reader = strand
+            cell.reader_place = place
+        elif reader is not strand:
+            cell.other = strand
+            cell.other_place = place
         if clock.warp_ordered:
             cell.crowd = cell.crowd or {}
             cell.crowd[strand] = place
         if clock.warps is not None:
-            clock.warps.note(self, strand, "read", place, position)
+            lanes = self.asked.get(place) or clock.warps.open(self, place)
+            lanes[strand.number].append(position)
         cell.reads += 1
         return cell.value
 

@@ -31,6 +31,8 @@ from astile.runtime.emulator.words import (
     math_function,
 )
 
+#: Numbers of indices for which arrays have a load and a store of their own.
+_WRITTEN_OUT = (1, 2, 3)
 Translate = Callable[[DeviceFunction, tuple[Type, ...]], tuple[FunctionType, bool, bool]]
 
 
@@ -64,14 +66,14 @@ class Rewrite(Arithmetic, ast.NodeTransformer):
     def _load(self, node: ast.Subscript, indices: list[ast.expr]) -> ast.expr:
         place = nodes.const(self.places.number(node))
         array = _array_of(node)
-        if len(indices) in (1, 2):
+        if len(indices) in _WRITTEN_OUT:
             return nodes.call(nodes.attribute(array, f"load{len(indices)}"), [*indices, place])
         return nodes.call(nodes.attribute(array, "load"), [nodes.tuple_of(indices), place])
 
     def _store(self, node: ast.Subscript, indices: list[ast.expr], value: ast.expr) -> ast.stmt:
         place = nodes.const(self.places.number(node))
         array = _array_of(node)
-        if len(indices) in (1, 2):
+        if len(indices) in _WRITTEN_OUT:
             function, where = f"store{len(indices)}", indices
         else:
             function, where = "store", [nodes.tuple_of(indices)]

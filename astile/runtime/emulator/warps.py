@@ -12,8 +12,7 @@ memory is read and written by sectors of 32 bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from astile.runtime.emulator.clock import Strand
     from astile.runtime.emulator.memory import Memory
 
+_WARP = 32
 _BANKS = 32
 _WORD = 4
 _SECTOR = 32
@@ -42,18 +42,40 @@ class WarpTraffic:
     least: int = 0
 
 
+#: Thread of a block -> the cells that it accessed at one place, in order.
+Lanes = list[list[int]]
 #: The cell that each lane accesses in one request; None for lanes that make none.
 Request = tuple[int | None, ...]
 
 
 class Warps:
-    """Collects the accesses of the threads of a block, and counts the requests of its warps."""
+    """Collects the accesses of the threads of a block, and counts the requests of its warps.
 
-    def __init__(self) -> None:
+    Args:
+        threads: of a block.
+    """
+
+    def __init__(self, threads: int) -> None:
         self.counts: dict[tuple[str, str], WarpTraffic] = {}
-        self._open: dict[tuple[int, int, str, int, Memory], list[list[int]]] = {}
+        self._threads = threads
+        self._open: dict[tuple[Memory, int, str, int], Lanes] = {}
         self._costs: dict[tuple[str, int, int, Request], tuple[int, int]] = {}
-        self._is_wide = False
+
+    def open(self, memory: Memory, place: int) -> Lanes:
+        """Where reads of single cells are collected, until lanes meet; `Memory.asked` keeps it.
+
+        Args:
+            memory: shared or global memory.
+            place: of the text.
+        """
+        lanes = memory.asked[place] = self._lanes(memory, place, "read", 1)
+        return lanes
+
+    def _lanes(self, memory: Memory, place: int, kind: str, cells: int) -> Lanes:
+        key = memory, place, kind, cells
+        if key not in self._open:
+            self._open[key] = [[] for _ in range(self._threads)]
+        return self._open[key]
 
     def note(
         self, memory: Memory, strand: Strand, kind: str, place: int, position: int, cells: int = 1
@@ -68,40 +90,24 @@ class Warps:
             position: of the first cell.
             cells: how many neighbours are accessed at once.
         """
-        if self._is_wide:
-            return
-        key = (strand.warp, place, kind, cells, memory)
-        lanes = self._open.get(key)
-        if lanes is None:
-            lanes = self._open[key] = [[] for _ in range(32)]
-        lanes[strand.lane].append(position)
-
-    @contextmanager
-    def together(
-        self, memory: Memory, strand: Strand, kind: str, place: int, position: int, cells: int
-    ) -> Iterator[None]:
-        """Accesses inside are one access of several cells; arguments as for `note`."""
-        self.note(memory, strand, kind, place, position, cells)
-        self._is_wide = True
-        try:
-            yield
-        finally:
-            self._is_wide = False
+        self._lanes(memory, place, kind, cells)[strand.number].append(position)
 
     def close(self) -> None:
         """Count the requests collected so far; lanes meet here."""
-        for (_, _, _, cells, memory), lanes in self._open.items():
+        for (memory, _, _, cells), lanes in self._open.items():
+            memory.asked.clear()
             name = memory.roots[0].name if memory.roots else "memory"
             count = self.counts.setdefault((memory.scope, name), WarpTraffic())
             size = memory.dtype.itemsize
-            for request in zip_longest(*lanes):
-                key = (memory.scope, size, cells, request)
-                if key not in self._costs:
-                    self._costs[key] = _cost(*key)
-                passes, least = self._costs[key]
-                count.requests += 1
-                count.passes += passes
-                count.least += least
+            for first in range(0, len(lanes), _WARP):
+                for request in zip_longest(*lanes[first : first + _WARP]):
+                    key = (memory.scope, size, cells, request)
+                    if key not in self._costs:
+                        self._costs[key] = _cost(*key)
+                    passes, least = self._costs[key]
+                    count.requests += 1
+                    count.passes += passes
+                    count.least += least
         self._open.clear()
 
 

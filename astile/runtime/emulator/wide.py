@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,14 +62,19 @@ class WideAccess:
                 array.store(cell, value, place)
         return None
 
-    def as_one(self, array: EmulatedArray, index: Any, place: int) -> AbstractContextManager[None]:
+    @contextmanager
+    def as_one(self, array: EmulatedArray, index: Any, place: int) -> Iterator[None]:
         """Where what warps ask for is counted, the elements are one access."""
-        warps, kind = array.clock.warps, "write" if self.stores else "read"
-        if warps is None or array.memory.scope == "local":
-            return nullcontext()
-        position = array.position(index, "read", place)
-        strand = array.clock.strand
-        return warps.together(array.memory, strand, kind, place, position, self.count)
+        clock, kind = array.clock, "write" if self.stores else "read"
+        warps = clock.warps
+        if warps is not None and array.memory.scope != "local":
+            position = array.position(index, "read", place)
+            warps.note(array.memory, clock.strand, kind, place, position, self.count)
+        clock.warps = None
+        try:
+            yield
+        finally:
+            clock.warps = warps
 
 
 def check_alignment(
