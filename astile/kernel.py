@@ -73,7 +73,7 @@ class Kernel(Generic[P, R_co]):
         if isinstance(schedule, Schedule):
             program = schedule.original
         else:
-            program = build.build(function, scratch=scratch)
+            program = build.build(function, scratch=scratch, exact=exact)
         self._original = program
         self._forms = Forms(program, tiles=tiles, scheduling=schedule, exact=exact)
         self._has_warned = False

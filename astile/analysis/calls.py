@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from types import CodeType
 
 from astile.ir import query
+from astile.ir.casts import array_of_type
 from astile.ir.program import Program
 
 
@@ -101,7 +102,8 @@ class Calls:
             return function.id not in self._bound and self._is_pure_helper(function.id)
         if isinstance(function, ast.Attribute):
             base = query.base_name(function.value)
-            return base in self._bound and function.attr in _METHODS
+            cast = array_of_type(function) in self._bound
+            return cast or (base in self._bound and function.attr in _METHODS)
         return False
 
     def is_fresh(self, value: ast.expr) -> bool:

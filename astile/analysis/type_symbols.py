@@ -8,10 +8,16 @@ becomes a symbol of its own.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from astile.ir import needs as assumed
+from astile.ir.needs import Need
+
 #: Names of array types, and ``int``, ``float``, ``complex``, ``bool`` for Python's numbers.
 Type = frozenset[str]
 
 WEAK = ("int", "float", "complex", "bool")
+_WIDE = "numpy.float64"
 
 
 class JoinedType(str):
@@ -44,6 +50,46 @@ def grouped(part: Type, strong: Type) -> Type:
     if is_floating and part <= own | {"int", "float"}:
         return own  # which such numbers do not change
     return frozenset([JoinedType.of(part)])
+
+
+class AssumedTypes:
+    """What a program assumes of the types of its arguments.
+
+    Args:
+        needs: the assumptions.
+    """
+
+    def __init__(self, needs: Iterable[Need]) -> None:
+        #: The type that others join to, those types, and whether all are floating-point types.
+        self._joins = [
+            (_symbol(each.kept), frozenset(map(_symbol, each.sources)), each.kinds == "f")
+            for each in needs
+            if isinstance(each, assumed.JoinedType)
+        ]
+
+    def joined(self, types: Type) -> Type:
+        """The one type that several are assumed to join to, or all of them.
+
+        A sum that is taken in float64 has that type, whatever floating-point type its parts have.
+        """
+        if len(types) < 2:
+            return types
+        for kept, sources, is_floating in self._joins:
+            if types <= sources | {kept}:
+                return frozenset([kept])
+            if is_floating and _WIDE in types and types <= sources | {_WIDE, "int", "float"}:
+                return frozenset([_WIDE])
+        return types
+
+    def is_floating(self, types: Type) -> bool:
+        """Whether types are assumed to be one floating-point type of 32 or 64 bits."""
+        strong = strong_of(types)
+        return any(is_floating and strong == {kept} for kept, _, is_floating in self._joins)
+
+
+def _symbol(source: assumed.Source) -> str:
+    kind, name = source
+    return {"like": f"like {name}", "dtype": f"numpy.{name}"}.get(kind, name)
 
 
 def strong_of(types: Type) -> Type:

@@ -13,8 +13,9 @@ from astile.analysis.calls import Calls
 from astile.analysis.flows import Hints, is_copy
 from astile.analysis.model import Model, Statement
 from astile.analysis.params import Names
-from astile.analysis.type_symbols import WEAK, Type, grouped, strong_of
+from astile.analysis.type_symbols import WEAK, AssumedTypes, Type, grouped, strong_of
 from astile.ir import nodes, query
+from astile.ir.casts import array_of_type
 from astile.ir.program import Program
 
 _PYTHON = {"float": "numpy.float64", "int": "numpy.int64", "complex": "numpy.complex128"}
@@ -71,6 +72,7 @@ class Types:
         self.arrays = set(names.ranks)
         self._names, self._calls = names, calls
         self._function = program.function
+        self._assumed = AssumedTypes(program.needs)
         self._assigned: dict[str, list[ast.expr | None]] = {}
         self._declared: dict[str, list[query.Allocation]] = {}
         self._made: dict[str, list[ast.expr]] = {}
@@ -194,7 +196,10 @@ class Types:
         known = [each for each in parts if each is not None]
         if len(known) < len(parts) or not parts:
             return None
-        strong = strong_of(frozenset().union(*known))
+        whole = frozenset().union(*known)
+        joined, strong = self._assumed.joined(whole), strong_of(whole)
+        if joined != whole:
+            return joined
         return frozenset().union(*(grouped(each, strong) for each in known))
 
     # --- scalars --------------------------------------------------------------------------------
@@ -223,7 +228,7 @@ class Types:
         known = [each for each in parts if each is not None]
         if len(known) < len(parts):
             return None
-        whole: Type = frozenset().union(*known)
+        whole = self._assumed.joined(frozenset().union(*known))
         strong = strong_of(whole)
         for value, part in zip(values, known, strict=True):
             if strong_of(part) == strong:
@@ -288,6 +293,10 @@ class Types:
             return joined if joined is not None and len(strong_of(joined)) <= 1 else None
         if path.startswith("math."):
             return frozenset(["float"]) if path not in _WHOLE else None
+        array = array_of_type(function)
+        if array in self.arrays:
+            assert array is not None
+            return self.of_array(array)
         if len(arguments) == 1 and _is_type(path):
             return frozenset([path])
         if len(arguments) == 1 and path in _FLOATING:
@@ -300,7 +309,8 @@ class Types:
             return None
         if not strong_of(argument):
             return frozenset(["numpy.float64"])  # of a number of Python
-        if "float" in argument or argument <= {"numpy.float32", "numpy.float64"}:
+        is_floating = self._assumed.is_floating(argument)
+        if "float" in argument or is_floating or argument <= {"numpy.float32", "numpy.float64"}:
             return argument
         return self._joined([argument, frozenset(["numpy.float16"])])
 

@@ -14,8 +14,16 @@ import numpy as np
 from astile.frontend import lengths
 from astile.frontend.evidence import bindings, index_counts, is_length, opened
 from astile.frontend.lengths import Linear
-from astile.frontend.vocabulary import CELLWISE, NUMBER_CALLS, REDUCTIONS, numpy_word, path_of
+from astile.frontend.vocabulary import (
+    CELLWISE,
+    NUMBER_CALLS,
+    PRODUCTS,
+    REDUCTIONS,
+    numpy_word,
+    path_of,
+)
 from astile.ir import query
+from astile.ir.casts import array_of_type
 from astile.ir.needs import Need, Number, Rank
 from astile.ir.program import Program
 
@@ -212,6 +220,8 @@ class Facts:
         whole = all(self._is_number(each, numbers) for each in call.args)
         if path == "len":
             return True
+        if array_of_type(call.func) in self.ranks:
+            return whole
         if head == "" and path in NUMBER_CALLS:
             return whole
         if head in ("math", "cmath"):
@@ -222,12 +232,14 @@ class Facts:
             is_type = isinstance(getattr(np, last, None), type)
             return whole and (last in CELLWISE or is_type)
         match call.func:
-            case ast.Attribute(value=ast.Name(id=array), attr=method) if array in self.ranks:
+            case ast.Attribute(value=ast.BinOp(), attr=method):
+                return method in REDUCTIONS - {"dot"} and not call.args
+            case ast.Attribute(value=value, attr=method) if query.base_name(value) in self.ranks:
                 return method in REDUCTIONS - {"dot"} and not call.args
         return False
 
     def _reduces(self, word: str, arguments: list[ast.expr]) -> bool:
-        if word in ("dot", "vdot"):
+        if word in PRODUCTS:
             return len(arguments) == 2 and all(self.axes(each) == 1 for each in arguments)
         return len(arguments) == 1
 

@@ -16,13 +16,15 @@ from astile.frontend.capture import Captured, capture
 from astile.frontend.continues import continues
 from astile.frontend.inline import inline
 from astile.frontend.iterations import iterations
+from astile.frontend.reductions import reductions
 from astile.frontend.slices import slices
 from astile.frontend.tuples import tuples
 from astile.frontend.views import views
 from astile.ir import nodes, query
 from astile.ir.program import Program
 
-#: What is done to a program, in this order; each gives the program itself where it does nothing.
+#: What is done to a program first, in this order; each gives the program itself where it does
+#: nothing.
 PASSES: tuple[Callable[[Program], Program], ...] = (
     inline,
     tuples,
@@ -32,18 +34,18 @@ PASSES: tuple[Callable[[Program], Program], ...] = (
     views,
     iterations,
     views,
-    slices,
 )
 #: How deep helpers may call helpers.
 _DEPTH = 20
 
 
-def build(function: object, *, scratch: Iterable[str] = ()) -> Program:
+def build(function: object, *, scratch: Iterable[str] = (), exact: bool = False) -> Program:
     """The program of a function, in loops where loops can say it.
 
     Args:
         function: a plain Python function of loops over arrays.
         scratch: array arguments whose contents after the call nobody reads.
+        exact: keep the order in which NumPy adds floating-point numbers.
 
     Raises:
         SourceError: for Python that astile does not read, with its place and what to write.
@@ -52,6 +54,7 @@ def build(function: object, *, scratch: Iterable[str] = ()) -> Program:
     result = program
     for each in PASSES:
         result = each(result)
+    result = slices(reductions(result, exact=exact))
     if result is program:
         return program
     written = program if result.needs else None

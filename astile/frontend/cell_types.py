@@ -10,6 +10,7 @@ import numpy as np
 from astile.frontend.arrays import Facts
 from astile.frontend.vocabulary import CELLWISE, REDUCTIONS, path_of
 from astile.ir import query
+from astile.ir.casts import array_of_type
 from astile.ir.needs import Source
 
 _PYTHON_TYPES = {"float": "float64", "int": "int64", "bool": "bool", "complex": "complex128"}
@@ -148,6 +149,10 @@ class _TypeReader:
     def _of_call(self, call: ast.Call) -> set[Source] | None:
         path = path_of(self.facts.program, call.func) or ""
         head, _, last = path.rpartition(".")
+        array = array_of_type(call.func)
+        if array is not None:
+            cell = cell_type(self.facts, array)
+            return None if cell is None else {cell}
         if path in ("len", "int", "round"):
             return _COUNT
         if path == "float" or head == "math":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from astile.frontend.vocabulary import PRODUCTS, REDUCTIONS
 from astile.ir import query
 
 
@@ -26,6 +27,7 @@ def bindings(function: ast.FunctionDef) -> dict[str, list[ast.stmt]]:
 def index_counts(function: ast.FunctionDef) -> dict[str, int]:
     """Names -> the most indices they are used with, or axes that their shape is taken apart in."""
     counts: dict[str, int] = {}
+    counters = {name for each in query.loops(function) for name in query.names_written(each.target)}
 
     def seen(name: str | None, count: int) -> None:
         if name is not None:
@@ -46,11 +48,41 @@ def index_counts(function: ast.FunctionDef) -> dict[str, int]:
                 seen(array, len(elements))
             case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=array)]):
                 seen(array, 1)
+            case ast.Call(func=ast.Attribute(value=value, attr=word), args=arguments) if (
+                word in REDUCTIONS
+            ):
+                for part in (value, *arguments):
+                    seen(*_reduced(part, counters))
+                if word in PRODUCTS:
+                    for array in _beside_rows(value, *arguments):
+                        seen(array, 1)
+            case ast.BinOp(left=left, op=ast.MatMult(), right=right):
+                for array in _beside_rows(left, right):
+                    seen(array, 1)
     rows = list(_rows(function))
     for _ in rows:  # a row of a row
         for name, array, given in rows:
             seen(array, given + counts.get(name, 0))
     return counts
+
+
+def _reduced(part: ast.expr, counters: set[str]) -> tuple[str | None, int]:
+    """``(A, 2)`` for ``A[i]``, of which a sum is taken: that is no number."""
+    indices = query.indices(part) if isinstance(part, ast.Subscript) else []
+    single = [each for each in indices if not (isinstance(each, ast.Slice) or _adds_axes(each))]
+    is_row = len(single) == len(indices) > 0 and query.names_read(part) <= {
+        query.base_name(part),
+        *counters,
+    }
+    return query.base_name(part) if is_row else None, len(indices) + 1
+
+
+def _beside_rows(*operands: ast.expr) -> Iterator[str]:
+    """Arrays that are multiplied with rows: ``w`` for ``np.dot(A[i], w)``."""
+    if any(isinstance(each, ast.Subscript) for each in operands):
+        for each in operands[-2:]:
+            if isinstance(each, ast.Name):
+                yield each.id
 
 
 def _rows(function: ast.FunctionDef) -> Iterator[tuple[str, str, int]]:

@@ -155,11 +155,11 @@ class Lengths:
             return False
         return all(text.endswith("]") and number > 0 for text, number in least.terms.items())
 
-    def inside(self, loop: ast.For) -> Lengths:
+    def inside(self, loop: ast.For | ast.While) -> Lengths:
         """What is known in the body of a loop."""
         hidden = query.names_written(loop)
         kept = tuple(each for each in self.ranges if each.variable not in hidden)
-        header = query.header(loop)
+        header = query.header(loop) if isinstance(loop, ast.For) else None
         inner = {name for each in loop.body for name in query.names_written(each)}
         if header is None or header.variable in inner:
             return replace(self, ranges=kept)

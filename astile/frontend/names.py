@@ -19,6 +19,7 @@ from astile.errors import SourceError
 from astile.frontend import subset, values
 from astile.frontend.capture import Captured
 from astile.ir import nodes, query
+from astile.ir.casts import array_of_type
 from astile.ir.program import ConstantValue
 
 #: Names that astile's own rewrites write into programs; a program must mean the same by them.
@@ -280,7 +281,7 @@ class _Resolver(ast.NodeTransformer):
                 raise subset.refuse(subset.Refusal(refused, instead), node, self._captured.source)
 
     def _check_array_attribute(self, node: ast.Attribute) -> None:
-        if node.attr in _ARRAY_ATTRIBUTES:
+        if node.attr in _ARRAY_ATTRIBUTES or array_of_type(node) is not None:
             return
         spelled = query.dotted(node) or f"its {node.attr}"
         hints = [f"pass {spelled} as an argument of its own"]

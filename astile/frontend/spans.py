@@ -87,6 +87,12 @@ class Assumed:
                     del self.guards[known]
         self.guards.setdefault(need, message)
 
+    def join(self, other: Assumed) -> None:
+        """Assume all that another one does."""
+        self.add(other.needs)
+        for need, message in other.guards.items():
+            self.guard(need, message)
+
 
 class SpanReader:
     """Reads accesses at one place of a program.

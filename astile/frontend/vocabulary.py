@@ -22,7 +22,9 @@ CELLWISE = _words(
     "true_divide trunc where"
 )
 #: Reductions of a whole array to a number, as functions of NumPy and methods of arrays.
-REDUCTIONS = _words("all any argmax argmin dot max mean min prod std sum vdot var")
+REDUCTIONS = _words("all any argmax argmin dot inner max mean min prod std sum vdot var")
+#: Those that multiply two rows.
+PRODUCTS = _words("dot vdot inner")
 #: Functions of Python that compute a number from numbers.
 NUMBER_CALLS = _words("abs bool float int len max min pow round")
 

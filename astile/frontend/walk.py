@@ -15,9 +15,6 @@ Rewrite = Callable[[ast.stmt, Lengths], "list[ast.stmt] | None"]
 def edited(function: ast.FunctionDef, sizes: Mapping[str, Linear], rewrite: Rewrite) -> bool:
     """Rewrite statements in place, inner ones first; whether anything changed.
 
-    What stands inside statements that are kept whole (a ``while``, an ``if`` on data, a loop that
-    is left early) stays too: taking it apart would show nothing to the analysis.
-
     Args:
         function: is edited.
         sizes: names of integers that stay the same.
@@ -45,21 +42,16 @@ class _Editor:
         return done
 
     def statement(self, statement: ast.stmt, known: Lengths) -> list[ast.stmt]:
-        if isinstance(statement, ast.For) and is_transparent(statement):
-            statement.body = self.block(statement.body, known.inside(statement))
-        elif isinstance(statement, ast.If) and is_about_sizes(statement.test, known):
-            statement.body = self.block(statement.body, known)
-            statement.orelse = self.block(statement.orelse, known)
+        inner = known
+        if isinstance(statement, (ast.For, ast.While)):
+            inner = known.inside(statement)
+        for body in query.bodies(statement):
+            body[:] = self.block(body, inner)
         made = self.rewrite(statement, known)
         if made is None:
             return [statement]
         self.has_changed = True
         return made
-
-
-def is_transparent(loop: ast.For) -> bool:
-    """Whether a loop is counted and runs to its end."""
-    return query.header(loop) is not None and not is_left(loop.body)
 
 
 def is_left(body: Sequence[ast.stmt]) -> bool:

@@ -127,13 +127,9 @@ class Fits:
 
     def holds(self, values: Values) -> bool:
         """Whether NumPy's promotion of all types ends in one that can be cast to the cells'."""
-        target = _operand(self.target, values)
-        operands = [target, *(_operand(each, values) for each in self.sources)]
-        if any(each is None for each in operands):
-            return False
-        try:
-            joined, kept = np.result_type(*operands), np.result_type(target)
-        except (TypeError, ValueError):  # no common type: texts, records
+        joined = joined_type([self.target, *self.sources], values)
+        kept = joined_type([self.target], values)
+        if joined is None or kept is None:
             return False
         return joined.kind in "biuf" and np.can_cast(joined, kept, "same_kind")
 
@@ -152,6 +148,46 @@ class Arithmetic:
         """Whether none is a boolean, a complex number, or something else."""
         found = [_operand(each, values) for each in self.sources]
         return all(each is not None and np.result_type(each).kind in "iuf" for each in found)
+
+
+@dataclass(frozen=True)
+class JoinedType:
+    """Types join to one of them, in which NumPy also computes.
+
+    Sums are taken in a type that the text says; for other types it would be another one.
+
+    Args:
+        kept: the type that all join to.
+        sources: the types.
+        kinds: of the type, as NumPy's letters: ``"f"`` for floating-point numbers.
+    """
+
+    kept: Source
+    sources: tuple[Source, ...]
+    kinds: str
+
+    def holds(self, values: Values) -> bool:
+        """Whether all are known and join to `kept`; float16 is computed in other types."""
+        kept, joined = joined_type([self.kept], values), joined_type(self.sources, values)
+        if kept is None or kept != joined or kept.kind not in self.kinds:
+            return False
+        return kept.kind != "f" or kept.itemsize in (4, 8)
+
+
+def joined_type(sources: Iterable[Source], values: Values) -> np.dtype[Any] | None:
+    """The type that NumPy promotes several to, or None where one is not known.
+
+    Args:
+        sources: the types.
+        values: parameter -> argument, defaults filled in.
+    """
+    operands = [_operand(each, values) for each in sources]
+    if not operands or any(each is None for each in operands):
+        return None
+    try:
+        return np.result_type(*operands)
+    except (TypeError, ValueError):  # no common type: texts, records
+        return None
 
 
 def are_met(needs: Iterable[Need], values: Values) -> bool:

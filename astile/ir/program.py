@@ -39,6 +39,8 @@ class Program:
         needs: what a call must bring for this program to do what the function does as written.
         written: the function as it was written, for calls that bring something else or arrays
             that meet in memory; None where no call needs it.
+        reassociated: whether this program adds floating-point numbers in another order than the
+            function as it was written.
     """
 
     function: ast.FunctionDef
@@ -53,6 +55,7 @@ class Program:
     integers: frozenset[str] = frozenset()
     needs: tuple[Need, ...] = ()
     written: Program | None = None
+    reassociated: bool = False
 
     @property
     def name(self) -> str:

@@ -164,11 +164,23 @@ class _Reader:
 
     def _may_be_row(self, access: ast.Subscript, parent: ast.AST) -> bool:
         """Whether what is read may be a row that the program goes on to use as an array."""
+        value: ast.expr = access
+        while self._computes(parent):  # np.sum(A[i] * B[i])
+            assert isinstance(parent, ast.expr)
+            value, parent = parent, self.parents[parent]
+        if value is not access and not isinstance(parent, ast.Call):
+            return False
         if isinstance(parent, ast.Assign) and parent.value is access:
             return not self.opened.isdisjoint(query.names_written(parent))
         if isinstance(parent, ast.Call):
-            return access in parent.args and not self._takes_numbers(parent.func)
+            return value in parent.args and not self._takes_numbers(parent.func)
         return isinstance(parent, (ast.Return, ast.For, ast.Starred, ast.keyword))
+
+    def _computes(self, node: ast.AST) -> bool:
+        """Whether an expression is arithmetic on numbers, or on arrays cell by cell."""
+        if isinstance(node, ast.Call):
+            return self._takes_numbers(node.func)
+        return isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Compare))
 
     def _takes_numbers(self, function: ast.expr) -> bool:
         """Whether a called function computes a number from numbers."""

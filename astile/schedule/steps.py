@@ -63,7 +63,7 @@ class Steps(ABC):
         elif isinstance(held, Steps):
             program = held.original
         else:
-            program = build(function, scratch=scratch)
+            program = build(function, scratch=scratch, exact=exact)
         self.original: Program = with_origins(program)
         self._start = self.original
         self._steps: tuple[Step, ...] = ()

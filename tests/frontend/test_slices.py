@@ -112,6 +112,19 @@ BECOMES = {
         "m = A.shape[0]\nA[1 : m - 1] = 0",
         "m = A.shape[0]\nfor i in range(1, m - 1):\n    A[i] = 0",
     ),
+    "in a loop that is left": (
+        "for i in range(n):\n    A[i, :] = 0\n    if A[i, 0]:\n        break",
+        "for i in range(n):\n    for j in range(A.shape[1]):\n        A[i, j] = 0\n"
+        "    if A[i, 0]:\n        break",
+    ),
+    "in a while": (
+        "while n > 0:\n    A[:] = 0\n    n -= 1",
+        "while n > 0:\n    for i in range(A.shape[0]):\n        A[i] = 0\n    n -= 1",
+    ),
+    "under a condition on data": (
+        "if A[0] > 0:\n    A[1:] = 0",
+        "if A[0] > 0:\n    for i in range(1, A.shape[0]):\n        A[i] = 0",
+    ),
     "start that is an argument": (
         "A[n:] = 0",
         'if n < 0:\n    raise ValueError("A[n:] starts before the array")\n'
@@ -151,9 +164,6 @@ STAYS = {
     "name that is bound again": "B = A\nB[0] = 1\nB[:] = 0",
     "unknown local": "C = np.asarray(B)\nA[:, :] = C[:, :]",
     "slice of a slice": "A[1:][0, :] = 0",
-    "in a while": "while n > 0:\n    A[:] = 0\n    n -= 1",
-    "in a loop that is left": "for i in range(n):\n    A[i, :] = 0\n    if A[i, 0]:\n        break",
-    "under a condition on data": "if A[0] > 0:\n    A[:] = 0",
     "list": "A[:] = np.array([1, 2])",
     "overlap with a step": "A[2::2] = A[:-2:2]",
     "integers that get floats": "C = np.zeros(n, np.int64)\nC[:] += 0.5",

@@ -39,8 +39,8 @@ BECOMES = {
     ),
     "shape": (LOOP + "    r = A[i]\n    r[0] = r.shape[0]", LOOP + "    A[i, 0] = A.shape[1]"),
     "given to a function": (
-        LOOP + "    r = A[i]\n    r[0] = np.sum(r)",
-        LOOP + "    A[i, 0] = np.sum(A[i])",
+        LOOP + "    r = A[i]\n    r[0] = np.argmax(r)",
+        LOOP + "    A[i, 0] = np.argmax(A[i])",
     ),
     "two rows of one name": (
         LOOP + "    r = A[i]\n    r[0] = 1\n    r = B[i]\n    r[0] = A[i, 0]",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from astile.ir import query
+from astile.ir.casts import array_of_type
 from astile.ir.program import Program
 from astile.lower.types import dtypes, promotion
 from astile.lower.types.promotion import PYTHON, Kind
@@ -92,6 +93,9 @@ def of_call(kinds: Kinds, call: ast.Call) -> Kind:
     if inner is not None:
         return inner.returned()
     word = query.dotted(call.func) or ""
+    array = array_of_type(call.func)
+    if array is not None and len(call.args) == 1:
+        return kinds.arrays.get(array)
     if not path_of(kinds.program, call.func) and isinstance(call.func, (ast.Name, ast.Attribute)):
         if "." not in word and isinstance(call.func, ast.Name):
             return _of_builtin(kinds, word, call)

@@ -10,6 +10,7 @@ import numpy as np
 
 from astile.errors import LoweringError
 from astile.ir import nodes, query
+from astile.ir.casts import array_of_type
 from astile.ir.program import Program
 from astile.ir.query import Allocation
 from astile.lower import shapes
@@ -48,6 +49,9 @@ def name_of(program: Program, dtype: ast.expr | None, types: Mapping[str, str]) 
         return "float64"
     if isinstance(dtype, ast.Constant) and isinstance(dtype.value, str):
         return dtype.value if dtype.value in SIZES else None
+    of_array = None if dtype is None else array_of_type(dtype)
+    if of_array is not None:
+        return _array_dtype(program, of_array, types)
     if isinstance(dtype, ast.Attribute) and dtype.attr == "dtype":
         array = query.dotted(dtype.value)
         return None if array is None else _array_dtype(program, array, types)
@@ -316,6 +320,9 @@ def _dtypes_in(value: ast.expr, numpy: str) -> list[ast.expr]:
         for each in _dtypes_in(child, numpy)
     ]
     if isinstance(value, ast.Call):
+        cast = _cast_type(value, numpy)
+        if cast is not None:
+            return [cast]
         arguments = [each for child in value.args for each in _dtypes_in(child, numpy)]
         exact = query.dotted(value.func) in ("min", "max", "abs")
         return arguments if exact else [*arguments, wide]
@@ -323,3 +330,15 @@ def _dtypes_in(value: ast.expr, numpy: str) -> list[ast.expr]:
         widest = wide if isinstance(value.op, (ast.Div, ast.Pow)) else None
         return [*parts, *([widest] if widest is not None else [nodes.attribute(numpy, "int64")])]
     return parts
+
+
+def _cast_type(call: ast.Call, numpy: str) -> ast.expr | None:
+    """The dtype that a call casts one number to, or None."""
+    if len(call.args) != 1 or call.keywords:
+        return None
+    array, word = array_of_type(call.func), query.dotted(call.func) or ""
+    if array is not None:
+        return nodes.attribute(array, "dtype")
+    if word in _PYTHON:
+        return nodes.attribute(numpy, _PYTHON[word])
+    return nodes.clone(call.func) if word.rpartition(".")[2] in SIZES else None

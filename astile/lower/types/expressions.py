@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from astile.ir import nodes, query
+from astile.ir.casts import array_of_type
 from astile.ir.program import Program
 from astile.lower.indices import IndexWriter
 from astile.lower.types import call_kinds, dtypes, promotion
@@ -189,6 +190,8 @@ class Expressions(Operators):
             given = self.kinds.of(plain.args[0])
             plain_already = given in ("float", "float64")
             return made.args[0] if plain_already else self.cast("float64", made.args[0])
+        if array_of_type(plain.func) is not None and one and kind is not None:
+            return self.cast(kind, self.wrapped(kind, plain.args[0], made.args[0]))
         cast = dtypes.name_of(self.program, plain.func, {}) if path and one else None
         if cast is not None and not self.kinds.is_array(plain.args[0]):
             made.args = [self.wrapped(cast, plain.args[0], made.args[0])]

@@ -150,5 +150,5 @@ class _Uses(ast.NodeVisitor):
     def _of_cast(self, call: ast.Call) -> Kind:
         if call_kinds.path_of(self.kinds.program, call.func) == "":
             return None
-        kind = dtypes.name_of(self.kinds.program, call.func, {})
+        kind = dtypes.name_of(self.kinds.program, call.func, self.kinds.types)
         return kind if kind in FRAGILE else None

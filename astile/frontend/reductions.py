@@ -1,0 +1,333 @@
+"""Reductions of whole arrays become loops over their cells."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from astile.frontend.arrays import Facts
+from astile.frontend.cell_types import cell_type, types_of
+from astile.frontend.cells import Cells, place
+from astile.frontend.guards import guarded
+from astile.frontend.lengths import Lengths
+from astile.frontend.new_names import NewNames
+from astile.frontend.spans import Assumed, Kept, SpanReader
+from astile.frontend.vocabulary import PRODUCTS, numpy_word
+from astile.frontend.walk import edited
+from astile.ir import nodes, query
+from astile.ir.needs import Arithmetic, JoinedType, Source, joined_type
+from astile.ir.printer import print_expression
+from astile.ir.program import Program
+
+_WORDS = {"amax": "max", "amin": "min"} | {
+    each: each for each in ("sum", "mean", "prod", "max", "min", "any", "all", *PRODUCTS)
+}
+#: Names for what is added up, by reduction.
+_NAMES = {"prod": "product", "max": "largest", "min": "smallest", "any": "found", "all": "holds"}
+
+
+def reductions(program: Program, *, exact: bool = False) -> Program:
+    """Turn reductions of whole arrays to one number into loops.
+
+    NumPy adds floating-point numbers in pairs, and its products of rows in an order of their own.
+    A loop adds one cell after another; sums are taken in float64, so that they are no less exact
+    than NumPy's, and products of rows in the type of their cells.
+
+    Args:
+        program: is not changed.
+        exact: leave what would round otherwise.
+
+    Before::
+
+        def f(A, y):
+            for i in range(y.shape[0]):
+                y[i] = np.sum(A[i, :i])
+
+    After::
+
+        def f(A, y):
+            for i in range(y.shape[0]):
+                total = np.float64(0.0)
+                for j in range(min(i, A.shape[1])):
+                    total += A[i, j]
+                y[i] = A.dtype.type(total)
+    """
+    new = program.cloned()
+    reducer = _Reducer(new, exact)
+    if not edited(new.function, reducer.facts.sizes, reducer.rewritten):
+        return program
+    new = guarded(new, reducer.assumed)
+    return replace(
+        new,
+        imports={**new.imports, **reducer.names.imports},
+        needs=tuple(dict.fromkeys((*program.needs, *reducer.assumed.needs))),
+        reassociated=program.reassociated or reducer.reassociated,
+    )
+
+
+class _Reducer:
+    def __init__(self, program: Program, exact: bool) -> None:
+        self.program, self.exact = program, exact
+        self.assumed = Assumed()
+        self.facts = Facts(program)
+        self.names = NewNames(program)
+        self.reassociated = False
+
+    def rewritten(self, statement: ast.stmt, known: Lengths) -> list[ast.stmt] | None:
+        """A statement and the loops before it, or None where it has no reduction."""
+        if not isinstance(statement, (ast.Assign, ast.AugAssign, ast.Return, ast.If)):
+            return None
+        field = "test" if isinstance(statement, ast.If) else "value"
+        value = getattr(statement, field)
+        if value is None:
+            return None
+        replaced = _Replaced(self, known)
+        setattr(statement, field, replaced.expression(value))
+        if not replaced.before:
+            return None
+        for each in replaced.before:
+            place(statement, each)
+        return [*replaced.before, statement]
+
+    def number(self, wanted: str, value: ast.expr) -> tuple[str, ast.stmt]:
+        """A new name of a number, and the statement that sets it."""
+        name = self.names.fresh(wanted)
+        made = nodes.assign(name, value)
+        self.facts.numbers.add(name)
+        self.facts.bindings[name] = [made]
+        return name, made
+
+
+class _Replaced(ast.NodeTransformer):
+    """Puts numbers in place of reductions, inner ones first.
+
+    Args:
+        reducer: gives names, and takes what is assumed.
+        known: what is known of integers where the expression stands.
+    """
+
+    def __init__(self, reducer: _Reducer, known: Lengths) -> None:
+        self.reducer, self.known = reducer, known
+        #: The loops.
+        self.before: list[ast.stmt] = []
+
+    def expression(self, value: ast.expr) -> ast.expr:
+        """An expression without the reductions that are certainly computed."""
+        made = self.visit(value)
+        assert isinstance(made, ast.expr)
+        return made
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        """As `expression`, for any part of one."""
+        match node:
+            case ast.IfExp():
+                node.test = self.expression(node.test)
+                return node
+            case ast.BoolOp():
+                node.values[0] = self.expression(node.values[0])
+                return node
+            case ast.Compare():
+                node.left = self.expression(node.left)
+                node.comparators[0] = self.expression(node.comparators[0])
+                return node
+            case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp():
+                return node
+            case ast.GeneratorExp() | ast.NamedExpr():
+                return node
+        self.generic_visit(node)
+        found = _form(self.reducer.facts, node)
+        if found is None:
+            return node
+        own = Assumed()
+        try:
+            made = _Reduction(self.reducer, self.known, own).made(*found)
+        except Kept:
+            return node
+        self.reducer.assumed.join(own)
+        self.before += made.before
+        return nodes.copy_place(node, made.value)
+
+
+def _form(facts: Facts, node: ast.AST) -> tuple[str, ast.expr] | None:
+    """A reduction and what it is taken of: ``("sum", A[i, :])``."""
+    match node:
+        case ast.BinOp(left=left, op=ast.MatMult(), right=right):
+            return _product(facts, left, right)
+        case ast.Call(func=ast.Attribute(value=value, attr=word), args=arguments, keywords=[]) if (
+            word in _WORDS and numpy_word(facts.program, node.func) is None
+        ):
+            if word == "dot" and len(arguments) == 1:
+                return _product(facts, value, arguments[0])
+            return (word, value) if not arguments and word not in PRODUCTS else None
+        case ast.Call(func=function, args=arguments, keywords=[]):
+            word = _WORDS.get(numpy_word(facts.program, function) or "", "")
+            if word in PRODUCTS and len(arguments) == 2:
+                return _product(facts, *arguments)
+            return (word, arguments[0]) if word and len(arguments) == 1 else None
+    return None
+
+
+def _product(facts: Facts, left: ast.expr, right: ast.expr) -> tuple[str, ast.expr] | None:
+    if facts.axes(left) != 1 or facts.axes(right) != 1:
+        return None
+    return "dot", nodes.binary(left, ast.Mult, right)
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What stands in place of a reduction.
+
+    Args:
+        before: the loops.
+        value: the number that they compute.
+    """
+
+    before: list[ast.stmt]
+    value: ast.expr
+
+
+@dataclass
+class _Reduction:
+    """One reduction while it is rewritten.
+
+    Args:
+        reducer: gives names.
+        known: what is known of integers where it stands.
+        assumed: collects what is assumed.
+    """
+
+    reducer: _Reducer
+    known: Lengths
+    assumed: Assumed
+
+    def made(self, word: str, value: ast.expr) -> _Made:
+        """The loops and the number.
+
+        Raises:
+            Kept: where they would not do the same.
+        """
+        facts = self.reducer.facts
+        reader = SpanReader(facts, self.known, self.assumed)
+        accesses = list(_accesses(facts, value))
+        parts = [(e, part) for e in accesses if (part := reader.part(e)) is not None and part.spans]
+        if not parts:
+            raise Kept("no array")
+        widest, part = max(parts, key=lambda each: len(each[1].spans))
+        self.parts = [each for _, each in parts]
+        self.cells = Cells(self.reducer.names, reader, part.spans, print_expression(widest))
+        cell = self.cells.cell(value)
+        sources = types_of(facts, value)
+        if sources is None:
+            raise Kept("a type that is not known")
+        if (
+            ("dtype", "bool") in sources
+            and sources <= {("dtype", "bool"), ("weak", "float")}
+            and (len(sources) > 1)
+        ):
+            raise Kept("functions of truth values, which are computed in float16")
+        self.assumed.add(facts.needs_of(query.names_read(value)))
+        if word in ("max", "min"):
+            return self._extreme(word, cell, sources)
+        if word in ("any", "all"):
+            return self._truth(word, cell, sources)
+        joined = _known(sources)
+        if joined is not None and joined.kind in "biu" and word in ("sum", "prod"):
+            start: complex = 0 if word == "sum" else 1
+            wide = "uint64" if joined.kind == "u" else "int64"
+            return self._summed(word, cell, self._typed(wide, nodes.const(start)))
+        if self.reducer.exact:
+            raise Kept("a sum that would round otherwise")
+        made = self._floating(word, cell, sources)
+        self.reducer.reassociated = True
+        return made
+
+    def _floating(self, word: str, cell: ast.expr, sources: set[Source]) -> _Made:
+        """A sum of floating-point numbers."""
+        if word == "mean":
+            sources = {*sources, ("weak", "float")}
+        kept = self._kept(sources)
+        kinds = "iuf" if word == "dot" else "f"
+        need = JoinedType(kept, tuple(sorted(sources)), kinds)
+        if _known(sources) is None:
+            self.assumed.add([need])
+        elif not need.holds({}):
+            raise Kept("a type in which sums are not taken in float64")
+        if word == "dot":
+            return self._summed(word, cell, self._cast(kept, nodes.const(0)))
+        start = nodes.const(1.0 if word == "prod" else 0.0)
+        made = self._summed(word, cell, self._typed("float64", start))
+        value = made.value
+        if word == "mean":
+            value = nodes.binary(value, ast.Div, self.cells.count())
+        is_wide = kept == ("dtype", "float64")
+        return replace(made, value=value if is_wide else self._cast(kept, value))
+
+    def _kept(self, sources: set[Source]) -> Source:
+        """The type that all join to, or are expected to."""
+        joined = _known(sources)
+        if joined is not None:
+            return ("dtype", joined.name)
+        if ("dtype", "float64") in sources:
+            return ("dtype", "float64")
+        found = [cell_type(self.reducer.facts, each.array) for each in self.parts]
+        arrays = [each for each in found if each is not None and each in sources]
+        if not arrays:
+            raise Kept("a type that no array has")
+        return arrays[0]
+
+    def _cast(self, kept: Source, value: ast.expr) -> ast.expr:
+        kind, name = kept
+        if kind == "dtype":
+            return self._typed(name, value)
+        return nodes.call(nodes.attribute(name, "dtype", "type"), [value])
+
+    def _typed(self, dtype: str, value: ast.expr) -> ast.expr:
+        return nodes.call(self.reducer.names.numpy(dtype), [value])
+
+    # --- loops ----------------------------------------------------------------------------------
+
+    def _summed(self, word: str, cell: ast.expr, start: ast.expr) -> _Made:
+        operator = ast.Mult if word == "prod" else ast.Add
+        name, started = self.reducer.number(_NAMES.get(word, "total"), start)
+        loops = self.cells.nest(nodes.update(nodes.target(name), operator, cell))
+        return _Made([*self.cells.before, started, loops], nodes.name(name))
+
+    def _extreme(self, word: str, cell: ast.expr, sources: set[Source]) -> _Made:
+        """`np.max`: NumPy has none of no cells, and passes NaN on."""
+        self.assumed.add([Arithmetic(tuple(sorted(sources)))])
+        name, started = self.reducer.number(_NAMES[word], self.cells.first(cell))
+        function = self.reducer.names.numpy("maximum" if word == "max" else "minimum")
+        joined = nodes.call(function, [nodes.name(name), cell])
+        loops = self.cells.nest(nodes.assign(name, joined))
+        return _Made([*self.cells.before, started, loops], nodes.name(name))
+
+    def _truth(self, word: str, cell: ast.expr, sources: set[Source]) -> _Made:
+        if sources != {("dtype", "bool")}:
+            self.assumed.add([Arithmetic(tuple(sorted(sources)))])
+            cell = nodes.compare(cell, ast.NotEq, nodes.const(0))
+        start = self._typed("bool_", nodes.const(word == "all"))
+        name, started = self.reducer.number(_NAMES[word], start)
+        operator = ast.BitAnd if word == "all" else ast.BitOr
+        loops = self.cells.nest(nodes.update(nodes.target(name), operator, cell))
+        return _Made([*self.cells.before, started, loops], nodes.name(name))
+
+
+def _known(sources: set[Source]) -> np.dtype[Any] | None:
+    """The type that sources join to, where no argument decides."""
+    return None if any(kind == "like" for kind, _ in sources) else joined_type(sources, {})
+
+
+def _accesses(facts: Facts, value: ast.expr) -> Iterator[ast.expr]:
+    """The arrays and parts of arrays that an expression is computed from, numbers left out."""
+    if facts.is_number(value):
+        return
+    if isinstance(value, (ast.Name, ast.Subscript)):
+        yield value
+        return
+    for child in ast.iter_child_nodes(value):
+        if isinstance(child, ast.expr):
+            yield from _accesses(facts, child)

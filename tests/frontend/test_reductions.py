@@ -1,0 +1,208 @@
+"""Reductions of whole arrays: what becomes loops, what stays, and that values are NumPy's."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from astile import Schedule, tile
+from astile.frontend.build import build
+from tests.support.plain_forms import as_given, grid, kernel, shown
+
+BECOMES = {
+    "sum": (
+        "A[0] = np.sum(B[1:])",
+        "total = np.float64(0.0)\nfor i in range(1, B.shape[0]):\n    total += B[i]\n\n"
+        "A[0] = B.dtype.type(total)",
+    ),
+    "method": (
+        "for k in range(n):\n    A[k] = B[k, :].sum()",
+        "for k in range(n):\n    total = np.float64(0.0)\n    for i in range(B.shape[1]):\n"
+        "        total += B[k, i]\n    A[k] = B.dtype.type(total)",
+    ),
+    "row without a slice": (
+        "for k in range(n):\n    A[k] = np.mean(B[k])",
+        "for k in range(n):\n    total = np.float64(0.0)\n    for i in range(B.shape[1]):\n"
+        "        total += B[k, i]\n    A[k] = B.dtype.type(total / B.shape[1])",
+    ),
+    "product of rows": (
+        "for k in range(n):\n    A[k] = np.dot(B[k, :], B[0, :])",
+        "for k in range(n):\n    total = B.dtype.type(0)\n    for i in range(B.shape[1]):\n"
+        "        total += B[k, i] * B[0, i]\n    A[k] = total",
+    ),
+    "operator": (
+        "A[0] = A[1:] @ A[:-1]",
+        "total = A.dtype.type(0)\nfor i in range(1, A.shape[0]):\n    total += A[i] * A[i - 1]\n\n"
+        "A[0] = total",
+    ),
+    "largest": (
+        "A[0] = np.max(A[1:]) - A[1:].min()",
+        "largest = A[1]\nfor i in range(1, A.shape[0]):\n"
+        "    largest = np.maximum(largest, A[i])\n\n"
+        "smallest = A[1]\nfor i in range(1, A.shape[0]):\n"
+        "    smallest = np.minimum(smallest, A[i])\n\n"
+        "A[0] = largest - smallest",
+    ),
+    "how many": (
+        "A[0] = np.sum(B[:] > 2)",
+        "total = np.int64(0)\nfor i in range(B.shape[0]):\n    total += B[i] > 2\n\nA[0] = total",
+    ),
+    "any and all": (
+        "if np.any(B[:] < 0):\n    A[0] = np.all(B[:])",
+        "found = np.bool_(False)\nfor i in range(B.shape[0]):\n    found |= B[i] < 0\n\n"
+        "if found:\n    holds = np.bool_(True)\n    for i in range(B.shape[0]):\n"
+        "        holds &= B[i] != 0\n    A[0] = holds",
+    ),
+    "one in another": (
+        "A[0] = np.sum(B[:] - np.max(B[:]))",
+        "largest = B[0]\nfor i in range(B.shape[0]):\n    largest = np.maximum(largest, B[i])\n\n"
+        "total = np.float64(0.0)\nfor i in range(B.shape[0]):\n    total += B[i] - largest\n\n"
+        "A[0] = B.dtype.type(total)",
+    ),
+    "several axes": (
+        "C = np.zeros((n, 3))\nA[0] = C.prod()",
+        "C = np.zeros((n, 3))\nproduct = np.float64(1.0)\nfor i in range(n):\n"
+        "    for j in range(3):\n        product *= C[i, j]\n\nA[0] = product",
+    ),
+    "integers": (
+        "C = np.zeros(len(B), np.int32)\nA[0] = np.sum(C)",
+        "C = np.zeros(len(B), np.int32)\ntotal = np.int64(0)\nfor i in range(B.shape[0]):\n"
+        "    total += C[i]\n\n"
+        "A[0] = total",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BECOMES)
+def test_becomes_loops(name):
+    before, after = BECOMES[name]
+    assert shown(before) == after
+
+
+STAYS = {
+    "along an axis": "A[:] = np.sum(B, axis=0)",
+    "of another type": "A[0] = np.sum(B[:], dtype=np.float32)",
+    "where it may not be computed": "A[0] = np.sum(B[:]) if n else 0.0",
+    "after `and`": "A[0] = n > 0 and np.sum(B[:]) > 0",
+    "matrix product": "A[0, 0] = np.dot(B[:, :], B[:, :])[0, 0]",
+    "largest of what may be empty": "for k in range(n):\n    A[k] = np.max(B[k, :k])",
+    "place of the largest": "A[0] = np.argmax(B[:])",
+    "spread": "A[0] = np.std(B[:])",
+    "slices that may differ": "A[0] = np.dot(A[:n], B[1:])",
+    "sum of one's own": "A[0] = sum(B)\nB[0] = 0",
+    "picked cells": "A[0] = np.sum(A[B])\nB[0] = 0",
+}
+
+
+@pytest.mark.parametrize("name", STAYS)
+def test_stays(name):
+    assert shown(STAYS[name]) == as_given(STAYS[name])
+
+
+def statistics(x, y, out):
+    for i in range(x.shape[0]):
+        out[i, 0] = np.sum(x[i, :]) / 3
+        out[i, 1] = x[i].mean() * np.float32(0.1)
+        out[i, 2] = np.dot(x[i], y)
+        out[i, 3] = np.prod(x[i, :] - y)
+        out[i, 4] = np.sum(x[i] > y) + np.sum(x[i] * (x[i] > 0.5))
+    return np.sum(x), x.mean(), np.any(y > 0.9), np.sum(y == 0)
+
+
+TYPES = ["float32", "float64", "int64", "int32", "uint8", "bool", "complex128"]
+
+
+@pytest.mark.parametrize("target", ["python", "cpu", "emulate"])
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("size", [0, 1, 7])
+def test_values_and_types(target, dtype, size):
+    if target != "python" and (dtype not in TYPES[:2] or size == 1):
+        pytest.skip("integers run as written, which numba does not always compile")
+    random = np.random.default_rng(size)
+    x = (8 * random.random((size, 5)) - 2).astype(dtype)
+    y = (3 * random.random(5)).astype(dtype)
+    plain, found = np.zeros((size, 5)), np.zeros((size, 5))
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            wanted = statistics(x, y, plain)
+        except TypeError:  # no `-` of truth values
+            return
+        got = tile(target=target)(statistics)(x, y, found)
+    rtol = 1e-5 if dtype == "float32" else 1e-12
+    np.testing.assert_allclose(found, plain, rtol=rtol)
+    for one, other in zip(got, wanted, strict=True):
+        np.testing.assert_allclose(one, other, rtol=rtol)
+        assert type(one) is type(other)
+
+
+def test_sums_are_as_exact_as_those_of_numpy():
+    def mean(x):
+        return np.mean(x[:])
+
+    x = np.full(1 << 17, 0.1, np.float32)
+    x[0] = 1 << 24  # to which nothing as small could be added in float32
+    got = tile(target="python")(mean)(x)
+    assert got == np.float32(np.mean(x.astype(np.float64)))
+
+
+def test_empty_arrays_have_no_largest():
+    made = kernel("A[0] = np.max(B[:])")
+    with pytest.raises(ValueError, match="zero-size array"):
+        made(grid(3), grid(0), 0)
+
+
+def summed(x):
+    return np.sum(x)
+
+
+def test_exact_keeps_the_order_of_numpy():
+    assert not build(summed, exact=True).reassociated
+    x = np.random.default_rng(0).random(1000).astype(np.float32)
+    assert tile(target="python", exact=True)(summed)(x) == np.sum(x)
+    assert "np.sum(x)" in Schedule(summed, exact=True).source()
+
+
+def test_exact_keeps_counts_as_loops():
+    def count(x):
+        return np.sum(x[:] > 0)
+
+    assert "total += x[i] > 0" in Schedule(count, exact=True).source()
+
+
+def test_check_compares_up_to_rounding():
+    made = tile(target="python", schedule=lambda s: s.split("i", [None, 4]))(summed_rows)
+    report = made.check(np.random.default_rng(0).random((5, 9)), np.zeros(5))
+    assert "within rounding" in str(report)
+
+
+def summed_rows(x: Any, y: Any) -> None:
+    for i in range(y.shape[0]):
+        y[i] = np.sum(x[i, :])
+
+
+def test_sums_can_be_reordered():
+    s = Schedule(summed_rows)
+    s.reorder("j", "i")
+    assert "np.empty(y.shape[0], np.float64)" in s.source()
+    assert s.steps[-1].proof is not None
+    assert s.steps[-1].proof.kind == "equal"
+
+
+def products(A: Any, B: Any, C: Any) -> None:
+    for i in range(C.shape[0]):
+        for j in range(C.shape[1]):
+            C[i, j] = np.dot(A[i, :], B[:, j])
+
+
+def test_products_of_rows_can_be_tiled():
+    s = Schedule(products)
+    s.reorder("k", "i", "j")
+    s.split("k", [None, 4])
+    A, B = np.random.default_rng(1).random((5, 6)), np.random.default_rng(2).random((6, 7))
+    C = np.zeros((5, 7))
+    s.build("python")(A, B, C)
+    np.testing.assert_allclose(C, A @ B, rtol=1e-12)
