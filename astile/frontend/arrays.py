@@ -227,7 +227,7 @@ class Facts:
         if head in ("math", "cmath"):
             return whole
         if head == "numpy" and last in REDUCTIONS:
-            return self._reduces(last, call.args)
+            return self._reduces(last, call.args, numbers)
         if head == "numpy":
             is_type = isinstance(getattr(np, last, None), type)
             return whole and (last in CELLWISE or is_type)
@@ -238,13 +238,16 @@ class Facts:
                 return method in REDUCTIONS - {"dot"} and not call.args
         return False
 
-    def _reduces(self, word: str, arguments: list[ast.expr]) -> bool:
+    def _reduces(self, word: str, arguments: list[ast.expr], numbers: set[str]) -> bool:
         if word in PRODUCTS:
-            return len(arguments) == 2 and all(self.axes(each) == 1 for each in arguments)
+            return len(arguments) == 2 and all(self._axes(each, numbers) == 1 for each in arguments)
         return len(arguments) == 1
 
     def axes(self, value: ast.expr) -> int | None:
         """Number of axes of an array or part of an array, or None."""
+        return self._axes(value, self.numbers)
+
+    def _axes(self, value: ast.expr, numbers: set[str]) -> int | None:
         if isinstance(value, ast.Name):
             return self.ranks.get(value.id)
         base = query.base_name(value)
@@ -253,7 +256,9 @@ class Facts:
         indices = query.indices(value)
         slices = [isinstance(each, ast.Slice) for each in indices]
         single = [e for e, is_slice in zip(indices, slices, strict=True) if not is_slice]
-        if len(indices) > self.ranks[base] or not all(map(self.is_number, single)):
+        if len(indices) > self.ranks[base] or not all(
+            self._is_number(each, numbers) for each in single
+        ):
             return None
         return self.ranks[base] - len(single)
 

@@ -33,6 +33,13 @@ BECOMES = {
         "for k in range(n):\n    total = B.dtype.type(0)\n    for i in range(B.shape[1]):\n"
         "        total += B[k, i] * B[0, i]\n    A[k] = total",
     ),
+    "row and an array of one axis": (
+        "for k in range(n):\n    w = np.dot(A, B[k])\n    A[0] = w",
+        "if A.shape[0] != B.shape[1]:\n"
+        '    raise ValueError("A and B[k] have different lengths")\n'
+        "for k in range(n):\n    total = A.dtype.type(0)\n    for i in range(A.shape[0]):\n"
+        "        total += A[i] * B[k, i]\n    w = total\n    A[0] = w",
+    ),
     "operator": (
         "A[0] = A[1:] @ A[:-1]",
         "total = A.dtype.type(0)\nfor i in range(1, A.shape[0]):\n    total += A[i] * A[i - 1]\n\n"
