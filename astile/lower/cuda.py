@@ -10,7 +10,7 @@ from dataclasses import replace
 from astile.errors import LoweringError
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
-from astile.lower import assemble, facts, unbound
+from astile.lower import assemble, facts, flow, unbound
 from astile.lower.facts import Facts
 from astile.lower.indices import Casts, IndexWriter
 from astile.lower.kernels import ahead, emit, host, launches, restrictions, structure, wide
@@ -159,7 +159,7 @@ class _Module:
 
     def _parameters(self, body: Sequence[ast.stmt], own: set[str]) -> list[str]:
         """What a kernel is handed: parameters first, then names that the host computed."""
-        reads = {name for each in body for name in query.names_read(each)}
+        reads = {name for each in body for name in query.names_read(each)} | flow.exposed(body)
         function = self.program.function
         known = query.parameters(function)
         computed: dict[str, None] = {}

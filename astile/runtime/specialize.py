@@ -15,6 +15,7 @@ from astile.ir import query
 from astile.ir.program import Program
 from astile.lower import cpu, places, python
 from astile.lower.lowered import Lowered
+from astile.lower.types import numeric
 from astile.lower.types.kinds import Kinds
 from astile.lower.types.promotion import family, is_integer
 from astile.lower.vectors.explicit import Machine
@@ -118,6 +119,7 @@ class Specializer:
     def _lower(self, program: Program, types: Mapping[str, str], check_bounds: bool) -> Lowered:
         if self.target == "python":
             return python.lower(program)
+        numeric.check(self._programs[True], types, "cpu" if self.target == "cpu" else "cuda")
         if self.target == "cpu":
             machine = None if check_bounds else Machine(host.vector_bytes(), self._exact)
             return cpu.lower(program, types=types, machine=machine, may_raise=check_bounds)

@@ -83,6 +83,11 @@ def scaled(a, out):
         out[i] = a[i] * 0.1 + 0.7
 
 
+def roots(a, out):
+    for i in range(len(a)):
+        out[i] = np.sqrt(a[i]) * 0.1
+
+
 def scaled_by_argument(a, factor, out):
     for i in range(len(a)):
         out[i] = a[i] * factor

@@ -99,7 +99,7 @@ def roots(d, s, out):
 def compared(d, s, out):
     for i in range(len(s)):
         y = s[i] if d[i] > 0.5 else 0.1
-        out[i] = y > 0.1
+        out[i] = y >= 0.1000000001
 
 
 def limited(d, s, out):
@@ -146,6 +146,61 @@ def handed_back(d, s, out):
 def exact_literal(s, out):
     for i in range(len(s)):
         y = s[i] if s[i] > 1.0 else 0.5
+        out[i] = y * 0.1
+
+
+def exact_literal_beside_float32(s, out):
+    for i in range(len(s)):
+        y = s[i] if s[i] > 1.0 else 0.5
+        out[i] = y * s[i] + 0.1
+
+
+def integer_or_long(x, k, out):
+    for i in range(len(x)):
+        m = 3
+        if k[i] > 5:
+            m = k[i]
+        out[i] = x[i] * m
+
+
+def integer_or_long_kept(x, k, out):
+    m = 3
+    for i in range(len(x)):
+        out[i] = x[i] * m
+    for i in range(len(x)):
+        m = k[i]
+        out[i] += m
+
+
+def scaled_sums(p, s, out):
+    for i in range(len(out)):
+        total = 0.0
+        for j in range(p[i], p[i + 1]):
+            total += s[j]
+        out[i] = total * 0.1
+
+
+def shifted_sums(p, s, out):
+    for i in range(len(out)):
+        total = 0.0
+        for j in range(p[i], p[i + 1]):
+            total += s[j]
+        out[i] = total + 0.1
+
+
+def largest_by_condition(k, out):
+    m = -np.inf
+    for i in range(len(k)):
+        if k[i] > m:
+            m = k[i]
+    out[0] = m
+
+
+def replaced_by_half(k, out):
+    for i in range(len(k)):
+        y = k[i]
+        if k[i] > 5:
+            y = 0.5
         out[i] = y * 0.1
 
 

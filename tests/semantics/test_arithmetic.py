@@ -138,6 +138,12 @@ def test_12_constants_take_the_type_beside_them(dtype):
     agrees(corners.scaled, array(dtype, 3, 1, 2), out)
 
 
+def test_12_roots_of_small_integers():
+    agrees(corners.roots, array("int16", 2, 7), zeros(2))
+    agrees(corners.roots, array("int8", 2, 7), zeros(2), targets=("python", "emulate"))
+    refused(corners.roots, array("int8", 2, 7), zeros(2), match="float16")
+
+
 @pytest.mark.parametrize("dtype", ["int16", "int32"])
 def test_12_float32_and_integers(dtype):
     agrees(corners.sums, array("float32", 3, 0.1), array(dtype, 7, 1), zeros(2))

@@ -78,11 +78,40 @@ def test_13_automatic_targets_keep_the_type():
     assert outcome(kernel, cells()) == plain
 
 
-def test_13_literals_that_float32_holds():
-    s, out = array("float32", 2.3, 0.0), np.zeros(2)
-    agrees(mixed.exact_literal, s, out, targets=("python",))
-    tile(target="emulate")(mixed.exact_literal)(s, out)
-    assert out.tolist() == [float(np.float32(2.3) * np.float32(0.1)), float(np.float32(0.05))]
+def test_13_numbers_of_python_that_the_data_choose():
+    s = array("float32", 2.3, 0.0)
+    for target in ("cpu", "emulate"):
+        with pytest.raises(LoweringError, match="y depends on the data") as caught:
+            tile(target=target)(mixed.exact_literal)(s, np.zeros(2))
+        assert caught.value.diagnostic.hints[0].startswith("write np.float32(0.5)")
+    agrees(mixed.exact_literal, s, np.zeros(2), targets=("python",))
+    agrees(mixed.exact_literal_beside_float32, s, np.zeros(2))
+
+
+def refused(function, *arguments, match):
+    """Both kinds of targets refuse the types, and Python runs them."""
+    for target in ("cpu", "emulate"):
+        with pytest.raises(LoweringError, match=match):
+            tile(target=target)(function)(*arguments)
+    agrees(function, *arguments, targets=("python",))
+
+
+def test_13_integers_of_python_that_the_data_choose():
+    x, k = array("int8", 100, 100), array("int64", 3, 9)
+    refused(mixed.integer_or_long, x, k, np.zeros(2, "int64"), match="m depends .* int or int64")
+    agrees(mixed.integer_or_long_kept, x, k, np.zeros(2, "int64"))
+
+
+def test_13_loops_that_may_have_no_iteration():
+    p, s, out = array("int64", 0, 0, 2, 3), array("float32", 0.7, 0.1, 1 / 3), np.zeros(3)
+    refused(mixed.shifted_sums, p, s, out, match="total depends on the data: float or float32")
+    agrees(mixed.scaled_sums, p, s, out)
+
+
+def test_13_names_that_would_round_integers():
+    k = array("int64", 2**53 + 1, 3)
+    refused(mixed.largest_by_condition, k, np.zeros(1, "int64"), match="m depends on the data")
+    agrees(mixed.replaced_by_half, k, np.zeros(2))
 
 
 @pytest.mark.parametrize(

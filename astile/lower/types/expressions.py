@@ -13,7 +13,7 @@ from astile.ir import nodes, query
 from astile.ir.casts import array_of_type
 from astile.ir.program import Program
 from astile.lower.indices import IndexWriter
-from astile.lower.types import call_kinds, dtypes, promotion
+from astile.lower.types import call_kinds, dtypes, possible, promotion
 from astile.lower.types.choices import ufunc
 from astile.lower.types.kinds import Kinds
 from astile.lower.types.operators import Operators
@@ -91,6 +91,8 @@ class Expressions(Operators):
             case ast.Call():
                 assert isinstance(made, ast.Call)
                 return self._call(value, made)
+            case ast.Name(ctx=ast.Load()):
+                return self._load(value, made)
             case ast.Subscript(ctx=ast.Load(), slice=ast.Tuple(elts=[])):
                 assert isinstance(made, ast.Subscript)
                 return self.only_cell(made)
@@ -113,6 +115,17 @@ class Expressions(Operators):
         if isinstance(part, ast.keyword):
             return ast.keyword(part.arg, self.fixed(part.value))
         return part
+
+    def _load(self, plain: ast.Name, made: ast.expr) -> ast.expr:
+        """A name, which numba may hold in a wider type than what is there at this place."""
+        kind = self.kinds.of(plain)
+        if kind is None or plain.id in self.kinds.arrays or plain.id not in self.kinds.names:
+            return made
+        held = self.kinds.names[plain.id]
+        is_wide = native(kind) in ("int64", "float64", "complex128")
+        if native(kind) == native(held or "") or (held is None and is_wide):
+            return made
+        return self.cast(native(kind), made)
 
     def _unary(self, plain: ast.UnaryOp, made: ast.UnaryOp) -> ast.expr:
         kind, held = self.kinds.of(plain), self.kinds.of(plain.operand)
@@ -144,7 +157,10 @@ class Expressions(Operators):
         for position in range(1, len(sides)):
             pair = slice(position - 1, position + 1)
             is_mixed = any(len(self.kinds.choices.of(each) or ()) > 1 for each in sides[pair])
-            kind = self.rounds_to(*sides[pair]) if is_mixed else None
+            operator = plain.ops[position - 1]
+            kind = (
+                self.rounds_to(sides[position - 1], operator, sides[position]) if is_mixed else None
+            )
             if kind is not None:
                 texts[pair] = [
                     self._operand(kind, *each) for each in _pairs(sides[pair], texts[pair])
@@ -152,22 +168,34 @@ class Expressions(Operators):
         made.left, made.comparators = texts[0], texts[1:]
         return made
 
-    def rounds_to(self, left: ast.expr, right: ast.expr) -> str | None:
+    def rounds_to(self, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> str | None:
         """The type that a comparison rounds a number of Python to; refused where data decide.
 
         Numbers of NumPy compare as they are: float64 holds all that float32 does.
         """
         choices = self.kinds.choices
-        first, second = choices.of(left), choices.of(right)
+        first, second = choices.all_of(left), choices.all_of(right)
         if first is None or second is None:
             return None
         found: set[str | None] = set()
+        numbers = []
         for one, other in itertools.product(first, second):
-            typed, number = (one, right) if other in PYTHON else (other, left)
-            if typed in FRAGILE and (one in PYTHON or other in PYTHON):
-                found |= set() if choices.is_literal(number, typed) else {typed}
-            elif one != other or one not in FRAGILE:
+            weak = [each for each in (one, other) if each.kind in PYTHON]
+            typed = other.kind if one.kind in PYTHON else one.kind
+            if len(weak) == 2:
+                numbers.append((one, other))
+            elif len(weak) == 1 and typed in FRAGILE:
+                value = weak[0].number
+                found |= set() if value is not None and possible.is_held(value, typed) else {typed}
+            elif one.kind != other.kind or one.kind not in FRAGILE:
                 found.add(None)
+        kinds = found or {None}
+        if any(
+            kind is not None and not possible.compares_alike(one, operator, other, kind)
+            for kind in kinds
+            for one, other in numbers
+        ):
+            found.add(None)
         if len(found) > 1:
             self._refuse_either(left, right)
         return next(iter(found), None)
@@ -234,11 +262,11 @@ class Expressions(Operators):
         """`min` or `max` of what has several types: each is compared as the plain program does."""
         self.check_signs(plain)
         for first, second in itertools.combinations(plain.args, 2):
-            kind = self.rounds_to(first, second)
+            kind = self.rounds_to(first, ast.Lt(), second)
             if kind is None:
                 continue
             if len(plain.args) > 2 or not all(map(_is_simple, plain.args)):
-                self.refuse_choice(plain, self.kinds.choices.of(plain) or frozenset())
+                self.refuse_choice(plain)
             sides = [nodes.clone(e) for e in made.args]
             typed = [self._operand(kind, *each) for each in _pairs(plain.args, sides)]
             operator = ast.Gt if word == "max" else ast.Lt
@@ -258,7 +286,7 @@ class Expressions(Operators):
                 if kind == "uint64" and not held:
                     held = self.is_nonnegative(each)
                     if not held:
-                        self.refuse_choice(each, frozenset(["uint64", "int"]))
+                        self.refuse_choice(each, plain)
                 if kind in FRAGILE or held:
                     text = self.cast(kind, text)
             found.append(text)
@@ -284,6 +312,8 @@ class Expressions(Operators):
             function = ufunc(path)
             if function is not None and len(plain.args) == function.nin and not plain.keywords:
                 self._of_ufunc(function, plain, made)
+                if kind == "float16" and function.__name__ not in _EXACT:
+                    return self.cast(kind, made)  # a GPU computes these in float32
             return made
         if dtypes.name_of(self.program, plain.func, {}) is None:
             self.check_arguments(plain.args)
@@ -308,7 +338,7 @@ class Expressions(Operators):
             return
         made.args = [
             self.cast(wanted, text)
-            if own is None or (own in PYTHON and native(own) != wanted)
+            if own is None or (native(own) != wanted and (own in PYTHON or wanted in FRAGILE))
             else text
             for own, wanted, text in zip(given, inputs, made.args, strict=False)
         ]

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from astile.analysis import params
 from astile.ir import query
 from astile.ir.program import Program
-from astile.lower.types import call_kinds, promotion, rounded, stores
+from astile.lower.types import call_kinds, possible, promotion, rounded, stores
 from astile.lower.types.choices import Choices
 from astile.lower.types.promotion import FRAGILE, PYTHON, Kind, is_held, joined
 from astile.lower.types.stores import Counted, Item, Store
@@ -33,11 +33,15 @@ class Kinds:
         types: array parameter -> type of its elements; for other parameters ``"float"``,
             ``"int"``, ``"bool"`` or ``"complex"`` for a number of Python, and ``"float32()"``
             for one of NumPy.
+        is_written: whether the program is the user's own, and no step was taken.
     """
 
-    def __init__(self, program: Program, types: Mapping[str, str]) -> None:
+    def __init__(
+        self, program: Program, types: Mapping[str, str], *, is_written: bool = False
+    ) -> None:
         self.program = program
         self.types = types
+        self.is_written = is_written
         self.arrays: dict[str, Kind] = {}
         self.names: dict[str, Kind] = {}
         self.definitions = stores.of_nodes(program.function)
@@ -84,6 +88,9 @@ class Kinds:
         self.choices = Choices(self)
         self._rounded = rounded.find(self, self.choices)
         self._knows_all = True
+        for name in pending:
+            if name in self.names:
+                self.names[name] = first.get(name, "?")
         self._widen_all(pending, rows)
         for holder in (self.names, self.arrays):
             for name, kind in list(holder.items()):
@@ -164,11 +171,11 @@ class Kinds:
             case ast.Constant():
                 return call_kinds.of_constant(value.value)
             case ast.Name(id=name):
-                return self.arrays[name] if name in self.arrays else self.names.get(name)
+                return self.arrays[name] if name in self.arrays else self._of_load(value)
             case ast.Subscript():
                 return self._of_access(value)
             case ast.BinOp():
-                return self.of_binary(self.of(value.left), value.op, self.of(value.right))
+                return self._of_arithmetic(value)
             case ast.UnaryOp():
                 return self._of_unary(value)
             case ast.Compare():
@@ -183,8 +190,26 @@ class Kinds:
             case ast.Attribute():
                 return self._of_attribute(value)
             case ast.Call():
-                return call_kinds.of_call(self, value)
+                found = call_kinds.of_call(self, value)
+                return _only(self.choices.of(value), found) if self._knows_all else found
         return None
+
+    def _of_load(self, load: ast.Name) -> Kind:
+        """The kind of what a name holds at one place, which may have another there than elsewhere.
+
+        A number of the text, and what the data choose, has the kind that the name is held in.
+        """
+        held = self.names.get(load.id)
+        if not self._knows_all or load.id in self._rounded.names:
+            return held
+        found = self.choices.all_of(load)
+        return held if possible.are_of(found, held) else _only(possible.kinds(found), held)
+
+    def _of_arithmetic(self, value: ast.BinOp) -> Kind:
+        found = self.of_binary(self.of(value.left), value.op, self.of(value.right))
+        if not self._knows_all:
+            return found
+        return _only(self.choices.results(value.left, value.op, value.right), found)
 
     def of_binary(self, left: Kind, operator: ast.operator, right: Kind) -> Kind:
         """The kind of ``left operator right``."""
@@ -206,7 +231,8 @@ class Kinds:
             return None
         if self._knows_all and kind in FRAGILE:
             is_rounded = whole is not None and self._rounded.values.get(whole) == kind
-            return kind if is_rounded or self.choices.one_of(values) == frozenset([kind]) else None
+            found = self.choices.one_of(values)
+            return kind if is_rounded or possible.are_of(found, kind) else None
         return kind
 
     def _of_access(self, access: ast.Subscript) -> Kind:
@@ -270,7 +296,7 @@ class Kinds:
             return None
         key = (name, *(f"{each}={types[each]}" for each in sorted(types)))
         if key not in self._returned:
-            self._returned[key] = Kinds(helper, types)
+            self._returned[key] = Kinds(helper, types, is_written=self.is_written)
         return self._returned[key]
 
     def returned(self) -> Kind:
@@ -301,6 +327,11 @@ class Kinds:
         """The kinds of the values of a tuple that a helper function returns."""
         inner = self.inside(call)
         return None if inner is None else inner.returned_parts()
+
+
+def _only(found: Collection[Kind] | None, otherwise: Kind) -> Kind:
+    """The kind that a value has whatever the data are."""
+    return next(iter(found)) if found is not None and len(found) == 1 else otherwise
 
 
 def _returned_values(function: ast.FunctionDef) -> list[ast.expr | None]:

@@ -21,7 +21,7 @@ from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.lower import facts
 from astile.lower.indices import IndexWriter
-from astile.lower.types import checked, operators
+from astile.lower.types import checked, operators, rounding
 from astile.lower.types.expressions import Expressions
 from astile.lower.types.kinds import Kinds
 from astile.lower.types.promotion import Kind
@@ -34,11 +34,13 @@ class Typed:
     Args:
         is_checked: whether a number of Python that is divided by zero has to raise.
         has_half: whether the target computes in float16.
+        is_written: whether the program is the user's own, and no step was taken.
         helpers: helper function and types of its arguments -> the function made for them.
     """
 
     is_checked: bool
     has_half: bool
+    is_written: bool = False
     helpers: dict[tuple[object, ...], tuple[Callable[..., object], Program]] = field(
         default_factory=dict
     )
@@ -61,10 +63,32 @@ def explicit(program: Program, types: Mapping[str, str], target: str = "cpu") ->
     After:
         y[i] = float32(0.5) * x[i] + y[i]
     """
-    whole = Typed(is_checked=target == "cpu", has_half=target == "cuda")
+    return _explicit(program, types, _for_target(program, types, target))
+
+
+def check(program: Program, types: Mapping[str, str], target: str) -> None:
+    """Refuse a function of which the data decide the types, as it was written.
+
+    Steps add conditions and loops that may be empty, and change no type.
+
+    Args:
+        program: the function as the user wrote it.
+        types: parameter -> its type, see `Kinds`.
+        target: see `explicit`.
+
+    Raises:
+        LoweringError: where numba has no arithmetic that gives the plain program's values.
+    """
+    _explicit(program, types, _for_target(program, types, target, is_written=True))
+
+
+def _for_target(
+    program: Program, types: Mapping[str, str], target: str, *, is_written: bool = False
+) -> Typed:
+    whole = Typed(target == "cpu", target == "cuda", is_written)
     if not whole.has_half:
         _require_no_half(program, types)
-    return _explicit(program, types, whole)
+    return whole
 
 
 def _require_no_half(program: Program, types: Mapping[str, str]) -> None:
@@ -81,7 +105,8 @@ def _require_no_half(program: Program, types: Mapping[str, str]) -> None:
 
 def _explicit(program: Program, types: Mapping[str, str], whole: Typed) -> Program:
     new = program.cloned()
-    caster = _Caster(new, Kinds(new, types), whole)
+    caster = _Caster(new, Kinds(new, types, is_written=whole.is_written), whole)
+    caster.check_names()
     new.function.body = caster.block(new.function.body)
     return replace(
         new,
@@ -99,6 +124,11 @@ class _Caster(Expressions):
         self.whole = whole
         self.helpers: dict[str, Callable[..., object]] = {}
         self.helper_programs: dict[str, Program] = {}
+
+    def check_names(self) -> None:
+        """Refuse names that numba holds in float64, which may round what they hold."""
+        for load in rounding.rounded_loads(self.kinds):
+            self.refuse_choice(load)
 
     # --- statements -----------------------------------------------------------------------------
 
@@ -176,9 +206,11 @@ class _Caster(Expressions):
         loaded = _as_load(target)
         self.kinds.choices.same_load(loaded, target)
         plain = nodes.binary(loaded, type(statement.op), statement.value)
-        made = self.fixed(nodes.copy_place(statement, plain))
-        if isinstance(target, ast.Subscript):
-            made = self.wrapped(self.kinds.of(loaded), plain, made)
+        nodes.copy_place(statement, plain)
+        if isinstance(target, ast.Name):
+            made = self.started(self.kinds.names.get(target.id), plain)
+        else:
+            made = self.wrapped(self.kinds.of(loaded), plain, self.fixed(plain))
         narrowed = self._is_narrowed_by_store(target, plain)
         if narrowed and isinstance(made, ast.Call):
             made = made.args[0]

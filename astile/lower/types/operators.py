@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -12,7 +11,7 @@ from astile.analysis import affine, intervals
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
 from astile.lower.indices import IndexWriter
-from astile.lower.types import promotion
+from astile.lower.types import possible, promotion
 from astile.lower.types.checked import DIVISIONS
 from astile.lower.types.kinds import Kinds
 from astile.lower.types.promotion import FRAGILE, NARROW, PYTHON, Kind, family, native, number_of
@@ -144,16 +143,19 @@ class Operators(ABC):
             plain: as the program has it.
             made: the same, with the operands of the text.
         """
-        left, right = self.kinds.of(plain.left), self.kinds.of(plain.right)
-        kind = self.kinds.of_binary(left, plain.op, right)
+        left, right, kind = map(self.kinds.of, (plain.left, plain.right, plain))
         if isinstance(plain.op, ast.Pow):
             self._check_power(plain, left, right)
-        only = self._check_choices(plain, kind)
-        if left is None or right is None or kind is None:
+        self._check_choices(plain)
+        if kind is None:
             self._check_exists(plain, left, right)
-            return made if only is None else self._typed(plain, made, only)
+            return made
         self.check_half(kind, plain)
-        if left in PYTHON and right in PYTHON:
+        if kind in PYTHON:
+            made.left, made.right = (
+                self.cast(native(kind), text) if own not in PYTHON else text
+                for own, text in ((left, made.left), (right, made.right))
+            )
             return self._of_python(plain, made)
         if isinstance(plain.op, ast.Pow):
             return self._power(plain, made, kind)
@@ -178,7 +180,7 @@ class Operators(ABC):
                 return self.cast(kind, made)  # a GPU computes these in float32
         elif whole:
             made.left, made.right = (self._beside_array(kind, *each) for each in sides)
-        elif self._found(plain) == kind:
+        elif self._found(plain) == kind and not self._divides_truths(plain):
             return made
         elif self.wraps(kind) or kind == "int64":
             return self.cast(kind, made)
@@ -186,10 +188,18 @@ class Operators(ABC):
             made.left, made.right = (self._operand(kind, *each) for each in sides)
         return made
 
+    def _divides_truths(self, plain: ast.BinOp) -> bool:
+        """Whether truth values are divided, which would be by an integer that may be 0."""
+        return isinstance(plain.op, ast.Div) and all(
+            self.kinds.of(each) in ("bool", "bool_") for each in (plain.left, plain.right)
+        )
+
     def _found(self, plain: ast.BinOp) -> Kind:
         """The type in which numba computes an operator by itself."""
-        left, right = (native(self.kinds.of(each) or "") for each in (plain.left, plain.right))
-        return promotion.in_numba(left, type(plain.op), right)
+        left, right = map(self.kinds.of, (plain.left, plain.right))
+        if left is None or right is None:
+            return None
+        return promotion.in_numba(native(left), type(plain.op), native(right))
 
     def _operands(
         self,
@@ -213,52 +223,41 @@ class Operators(ABC):
             "write int(...) or float(...) around the operands, or use ~ and ^ for truth values",
         )
 
-    def _check_choices(self, plain: ast.BinOp, kind: Kind) -> str | None:
-        """Refuse arithmetic whose type, and where it rounds or wraps, depends on the data.
-
-        Returns:
-            The one type that it is computed in, where numba needs to be told.
-        """
-        left, right = self.kinds.choices.of(plain.left), self.kinds.choices.of(plain.right)
-        if left is None or right is None:
-            return None
-        results = {promotion.binary(a, type(plain.op), b) for a in left for b in right}
-        narrow = results & {*FRAGILE}
-        self._check_weak(plain, results)
-        if len(results) == 1 and (narrow or isinstance(plain.op, ast.Div)):
-            (only,) = results
-            return only if narrow or (only is not None and family(only) == "c") else None
-        unsure = kind is None and results & {*NARROW, "bool_", "uint64"}
-        if narrow or unsure or promotion.may_round_integers(results):
+    def _check_choices(self, plain: ast.BinOp) -> None:
+        """Refuse arithmetic whose type, and where it rounds or wraps, depends on the data."""
+        found = self.kinds.choices.results(plain.left, plain.op, plain.right)
+        if found is None or len(found) < 2:
+            return
+        unsure = found & {*FRAGILE, *NARROW, "bool_", "uint64", None}  # None raises a TypeError
+        if unsure or promotion.may_round_integers(found):
             self._refuse_either(plain.left, plain.right)
-        return None
-
-    def _check_weak(self, plain: ast.BinOp, results: set[Kind]) -> None:
-        """Refuse a choice between a wide type and a number that the other operand narrows."""
-        left, right = map(self.kinds.choices.weakly_of, (plain.left, plain.right))
-        pairs = itertools.product(left or (), right or ())
-        found = {promotion.binary(a, type(plain.op), b) for a, b in pairs} - results
-        if results and found & {*FRAGILE, *NARROW}:
-            one, kinds = max(
-                ((plain.left, left), (plain.right, right)), key=lambda e: len(e[1] or ())
-            )
-            self.refuse_choice(one, kinds or frozenset())
 
     def _refuse_either(self, left: ast.expr, right: ast.expr) -> None:
         """Refuse the operand whose type depends on the data."""
-        kinds = [self.kinds.choices.of(each) or frozenset() for each in (left, right)]
-        self.refuse_choice(
-            *max(zip((left, right), kinds, strict=True), key=lambda e: len(e[1]) > 1)
-        )
+        kinds = [self.kinds.choices.of(each) or () for each in (left, right)]
+        self.refuse_choice([left, right][len(kinds[1]) > 1 and len(kinds[0]) < 2])
 
-    def refuse_choice(self, value: ast.expr, kinds: frozenset[str]) -> None:
-        """Say that the type of a value depends on the data."""
-        names = " or ".join(sorted(kinds))
-        casts = "np.float32(...)" if kinds & {*FRAGILE} else "int(...)"
+    def refuse_choice(self, value: ast.expr, others: Sequence[ast.expr] = ()) -> None:
+        """Say that the type of a value depends on the data.
+
+        Args:
+            value: shown in the message.
+            others: all that the value may be, where it is not the only one.
+        """
+        found = self.kinds.choices.one_of(others or [value]) or frozenset()
+        kinds = sorted({each.kind for each in found})
+        numbers = [each for each in found if each.number is not None]
+        typed = [each for each in kinds if each not in PYTHON]
+        cast = "int(...) or float(...)"
+        if len(numbers) == 1 and len(typed) == 1 and possible.are_of(found, typed[0]):
+            cast = f"np.{typed[0]}({numbers[0].number!r})"
+        elif {*FRAGILE} & {*kinds}:
+            cast = "np.float32(...) or float(...)"
+        text = printer.print_expression(value)
         self.refuse(
-            f"the type of {printer.print_expression(value)} depends on the data: {names}",
+            f"the type of {text} depends on the data: {' or '.join(kinds)}",
             value,
-            f"write {casts} or float(...) where it gets its value, or use two names",
+            f"write {cast} where it gets its value, or use two names",
         )
 
     def check_arguments(self, arguments: Iterable[ast.expr]) -> None:
@@ -266,7 +265,7 @@ class Operators(ABC):
         for each in arguments:
             kinds = self.kinds.choices.of(each)
             if kinds is not None and len(kinds) > 1 and (kinds & {*FRAGILE}):
-                self.refuse_choice(each, kinds)
+                self.refuse_choice(each)
 
     def check_signs(self, value: ast.expr) -> None:
         """Refuse a choice between integers that numba makes a float64, which rounds them."""
@@ -277,7 +276,7 @@ class Operators(ABC):
         found = [self.kinds.choices.of(each) for each in values]
         kinds = frozenset(kind for each in found for kind in each or ())
         if promotion.may_round_integers(kinds):
-            self.refuse_choice(shown, kinds)
+            self.refuse_choice(shown, values)
 
     def _beside_array(self, kind: str, plain: ast.expr, value: ast.expr) -> ast.expr:
         """A number beside an array, which must not widen it."""

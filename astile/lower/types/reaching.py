@@ -1,14 +1,22 @@
-"""Which of the places that set a name a load of it may see."""
+"""Which of the places that set a name a load of it may see.
+
+Whether a loop counts as one that runs is for the caller to say, see `over_sizes` and `scheduled`.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from astile.ir import query
+from astile.ir.program import Program
+from astile.lower import facts
 from astile.lower.types.stores import Definition
 
 #: Name -> what it may have been set by; a name that is not there was not set on any way here.
 State = Mapping[str, frozenset[Definition]]
+#: Whether a loop counts as one that runs, a condition without `else` as one that is true.
+Runs = Callable[[ast.stmt], bool]
 #: Statements whose flow is followed; in a function with others every load may see all stores.
 _FOLLOWED = (
     *(ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Pass, ast.Assert, ast.If, ast.For),
@@ -16,10 +24,48 @@ _FOLLOWED = (
 )
 
 
+def never(statement: ast.stmt) -> bool:
+    """Any loop may be empty, any condition false."""
+    return False
+
+
+def over_sizes(function: ast.FunctionDef) -> Runs:
+    """In a function as it was written, a loop over sizes and arguments counts as one that runs.
+
+    A sum to which nothing was added is of the type of what is added to it. A loop whose bounds
+    change with others, or with data, may be empty.
+    """
+    inner = [e for e in function.body if isinstance(e, (ast.For, ast.While, ast.If))]
+    varying = {name for each in inner for name in query.names_written(each)}
+
+    def runs(statement: ast.stmt) -> bool:
+        header = query.header(statement) if isinstance(statement, ast.For) else None
+        if header is None:
+            return False
+        bounds = [node for each in (header.start, header.stop) for node in ast.walk(each)]
+        sizes = all(query.is_shape_of(e) for e in bounds if isinstance(e, ast.Subscript))
+        return sizes and varying.isdisjoint(e.id for e in bounds if isinstance(e, ast.Name))
+
+    return runs
+
+
+def scheduled(program: Program) -> Runs:
+    """After steps, loops and conditions on indices pick the iterations that there were before."""
+    known = facts.of(program)
+
+    def runs(statement: ast.stmt) -> bool:
+        if isinstance(statement, ast.For):
+            return query.header(statement) is not None
+        return isinstance(statement, ast.If) and known.is_static(statement.test)
+
+    return runs
+
+
 def find(
     function: ast.FunctionDef,
     made: Mapping[ast.AST, Sequence[Definition]],
     parameters: Iterable[Definition],
+    runs: Runs,
 ) -> dict[ast.Name, frozenset[Definition]]:
     """Load of a name, or target of an update -> the places whose value may be there.
 
@@ -27,11 +73,12 @@ def find(
         function: the function.
         made: its nodes -> the names that they set.
         parameters: what arguments set.
+        runs: whether a loop counts as one that runs, a condition without `else` as true.
     """
     statements = [each for each in ast.walk(function) if isinstance(each, ast.stmt)]
     if not all(isinstance(each, _FOLLOWED) for each in statements):
         return {}
-    flow = _Flow(made)
+    flow = _Flow(made, runs)
     flow.body(function.body, {each.name: frozenset([each]) for each in parameters})
     loose = {e.name for node in made if not isinstance(node, ast.stmt) for e in made[node]}
     return {load: seen for load, seen in flow.loads.items() if load.id not in loose}
@@ -40,8 +87,8 @@ def find(
 class _Flow:
     """Follows the statements of a function from its head."""
 
-    def __init__(self, made: Mapping[ast.AST, Sequence[Definition]]) -> None:
-        self.made = made
+    def __init__(self, made: Mapping[ast.AST, Sequence[Definition]], runs: Runs) -> None:
+        self.made, self.runs = made, runs
         self.loads: dict[ast.Name, frozenset[Definition]] = {}
         self._leaving: list[State] = []  # at each break and continue of the loops around
 
@@ -58,6 +105,8 @@ class _Flow:
         if isinstance(statement, ast.If):
             self._load(statement.test, state)
             then = self.body(statement.body, state)
+            if not statement.orelse and self.runs(statement):
+                return then
             return _joined([then, self.body(statement.orelse, state)])
         if isinstance(statement, (ast.Break, ast.Continue)):
             self._leaving.append(state)
@@ -79,8 +128,9 @@ class _Flow:
             if after == head:
                 break
             head = after
-        self._leaving = outer
-        return _joined([head, self.body(loop.orelse, head)])
+        left, self._leaving = self._leaving, outer
+        after = _joined([end, *left]) if self.runs(loop) else head
+        return _joined([after, self.body(loop.orelse, after)])
 
     def _set(self, statement: ast.stmt, state: State) -> State:
         made = self.made.get(statement, ())

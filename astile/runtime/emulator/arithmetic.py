@@ -137,9 +137,11 @@ class Arithmetic(ast.NodeTransformer):
             right = self.coerced(right, second, result)
         made = nodes.binary(left, type(operator), right)
         first, second = as_integer(first), as_integer(second)
-        if isinstance(first, Integer) and isinstance(second, Integer):
-            return _wrapped(made, 64) if _may_wrap(operator, first, second) else made
-        return made
+        if not isinstance(first, Integer) or not isinstance(second, Integer):
+            return made
+        if not _may_wrap(operator, first, second):
+            return made
+        return _wrapped_signed(made) if first.signed or second.signed else _wrapped(made, 64)
 
     def coerced(self, node: ast.expr, kind: Type, wanted: Type) -> ast.expr:
         """A value of one type as one of another that it was found to become."""
@@ -197,6 +199,8 @@ class Arithmetic(ast.NodeTransformer):
         wraps = isinstance(node.op, (ast.USub, ast.Invert))
         if wraps and isinstance(kind, Integer) and not kind.signed:
             return _wrapped(node, kind.width)
+        if wraps and isinstance(kind, Integer) and kind.bits >= 64:
+            return _wrapped_signed(node)
         return node
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
@@ -262,17 +266,22 @@ def _wrapped(node: ast.expr, width: int) -> ast.expr:
     return nodes.binary(node, ast.BitAnd, nodes.const((1 << width) - 1))
 
 
-def _may_wrap(operator: ast.operator, left: Integer, right: Integer) -> bool:
-    """Whether an operation on unsigned numbers can leave 64 bits.
+def _wrapped_signed(node: ast.expr) -> ast.expr:
+    """A signed number of more than 64 bits, as what is left of it in 64."""
+    least = nodes.const(1 << 63)
+    wrapped = _wrapped(nodes.binary(node, ast.Add, least), 64)
+    return nodes.binary(wrapped, ast.Sub, nodes.clone(least))
 
-    Signed overflow has no defined value; the exact result of Python's integers serves.
-    """
-    if left.signed or right.signed:
-        return False
+
+def _may_wrap(operator: ast.operator, left: Integer, right: Integer) -> bool:
+    """Whether an operation can leave 64 bits."""
+    signed = left.signed or right.signed
     match operator:
-        case ast.Sub() | ast.LShift():
+        case ast.LShift():
             return True
-        case ast.Add():
+        case ast.Sub() if not signed:
+            return True
+        case ast.Add() | ast.Sub():
             return max(left.bits, right.bits) + 1 > 64
         case ast.Mult():
             return left.bits + right.bits > 64
