@@ -24,6 +24,7 @@ from astile.analysis.flows import (
     new_flow,
     original_flow,
     scalar_reads,
+    unset,
 )
 from astile.analysis.matching import Different, check_inside, match
 from astile.analysis.model import Model, Statement, extract
@@ -124,6 +125,12 @@ class Checker:
         if not lost.is_empty():
             return lost
         return self._reach().possible(other.subtract(one).params())
+
+    def _telling(self, sizes: isl.Set) -> isl.Set:
+        """Those of some sizes at which the original runs to its end, where there are any."""
+        calm = self._reach().calm(sizes)
+        left = calm.subtract(unset(self.model(), self.flow()))
+        return calm if left.is_empty() else left
 
     def _reads_outside(self) -> isl.UnionSet:
         """The reads of the original that would be of cells that an argument does not have."""
@@ -226,9 +233,12 @@ class Checker:
         reads = hints.reads.intersect_domain(other.sinks.domain())
         if not reads.range().is_subset(model.sinks.domain()):
             more = reads.subtract_range(model.sinks.domain())
-            more = more.intersect_params(self._reach().calm(more.params()))
-            one = Explorer(model, other, hints, flow, found).extra(more)
-            return Refuted(one) if one else Unknown("an iteration runs that should not run")
+            possible = self._reach().possible(more.params())
+            if not possible.is_empty():
+                more = more.intersect_params(self._telling(possible))
+                one = Explorer(model, other, hints, flow, found).extra(more)
+                return Refuted(one) if one else Unknown("an iteration runs that should not run")
+            reads = reads.intersect_range(model.sinks.domain())
         if not final_reads(model).intersect_params(other.sizes).is_subset(reads.range()):
             return Unknown("an output of the original is not one of the new program")
         values = found.values.intersect_range(reads.domain())
@@ -269,7 +279,7 @@ class Checker:
         first, second = expected.intersect_range(telling), values.intersect_range(telling)
         if whole and not self._sizes_apart(first, second).is_empty():
             expected, values = first, second
-        apart = self._reach().calm(self._sizes_apart(expected, values))
+        apart = self._telling(self._sizes_apart(expected, values))
         expected, values = (
             explorer.at_smallest(expected, apart),
             explorer.at_smallest(values, apart),

@@ -177,6 +177,16 @@ def scalar_reads(model: Model) -> isl.UnionSet:
     return model.session.union_set((), pieces)
 
 
+def unset(model: Model, flow: Flow) -> isl.Set:
+    """The sizes at which a name may be read before it has a value, which Python refuses to do.
+
+    Args:
+        model: a function as written.
+        flow: its flow.
+    """
+    return flow.undefined.intersect(scalar_reads(model)).params()
+
+
 def _final_read(name: str, model: Model) -> str:
     rank = model.names.ranks.get(name, 0)
     return tuple_text(f"O{array_name(name)}", tuple(f"c{axis}" for axis in range(rank)))

@@ -15,7 +15,9 @@ from dataclasses import replace
 from astile.analysis import bounds, hardware, isl, race_text
 from astile.analysis.accesses import NotModelled
 from astile.analysis.conflicts import Conflict, KernelConflicts, concurrent, of_iterations
+from astile.analysis.flows import original_flow, unset
 from astile.analysis.hardware import Kernel, Seat
+from astile.analysis.model import extract
 from astile.analysis.params import readable
 from astile.analysis.private import Astray, PrivateFlow
 from astile.analysis.race_text import RaceWitness
@@ -210,6 +212,12 @@ def _inside(scene: Scene) -> isl.Set:
 
 
 def _calm(scene: Scene, pairs: isl.UnionMap) -> isl.UnionMap:
-    """Those of some pairs for sizes at which nothing leaves its array, where there are any."""
-    found = pairs.intersect_params(bounds.calm(scene))
-    return pairs if found.is_empty() else found
+    """Those of some pairs for sizes at which the program runs to its end, where there are any."""
+    calm = pairs.intersect_params(bounds.calm(scene))
+    calm = pairs if calm.is_empty() else calm
+    try:
+        model = extract(scene.program, session=scene.session)
+        left = calm.subtract(calm.intersect_params(unset(model, original_flow(model))))
+    except NotModelled:
+        return calm
+    return calm if left.is_empty() else left

@@ -100,3 +100,49 @@ def f(B, C):
     assert min(sizes.values()) >= 0
     assert sizes["C.shape[0]"] > 0
     assert check(Case(program, (call,))) is None
+
+
+def test_what_only_happens_outside_of_an_array_changes_nothing():
+    program = source(
+        """
+def f(E, n, m):
+    T1 = np.empty((n, m))
+    for i in range(n):
+        for j in range(m):
+            T1[i, j] = i - j
+    for i in range(m - 1):
+        for j in range(n - 1):
+            E[i, j] = T1[i, j]
+"""
+    )
+    call = Call("compute_inline", ("T1",), {})
+    s = Schedule(build_from_source(program.text))
+    s.compute_inline("T1")  # at m = 4, n = 2 the function as written leaves T1
+    assert s.steps[-1].proof.kind == "equal"
+    assert check(Case(program, (call,))) is None
+
+
+@pytest.mark.parametrize(
+    ("call", "loop"),
+    [
+        (Call("parallel", ("k",), {}), "s = 2.0 * s"),
+        (Call("reverse", ("k",), {}), "s = 2.0 * s + k"),
+    ],
+)
+def test_a_witness_is_of_sizes_at_which_every_name_has_a_value(call, loop):
+    program = source(
+        f"""
+def f(D, E, n, m):
+    s = 1.0
+    for i in range(m):
+        for j in range(n):
+            E[i, j] = 1.0
+    D[0, 0] = i + j
+    for k in range(3):
+        {loop}
+    D[0, 0] = s
+"""
+    )
+    sizes = refused(program, call).witness.sizes
+    assert sizes["n"] > 0
+    assert sizes["m"] > 0
