@@ -8,8 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 _GOLDEN = Path(__file__).parent / "golden"
+
+# The same examples in every run, on a busy machine as well; `--hypothesis-profile=default` draws
+# new ones.
+settings.register_profile(
+    "tests", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("tests")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
