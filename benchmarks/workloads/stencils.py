@@ -160,8 +160,8 @@ def _rows_in_registers(s: Schedule) -> None:
 
 
 def _gradients_in_turns(s: Schedule) -> None:
-    """Two rows at a time; each core keeps the last four rows of both gradients."""
-    i_0, i_1, i_2 = s.split("out.i", [None, 32, 2], names=["i_0", "i_1", "i_2"])
+    """Four rows at a time; each core keeps the last six rows of both gradients."""
+    i_0, i_1, i_2 = s.split("out.i", [None, 16, 4], names=["i_0", "i_1", "i_2"])
     (j,) = (each for each in s.loops("out") if each.var == "j")
     s.reorder(j, i_2)
     for each in ("dy", "dx"):
@@ -172,7 +172,8 @@ def _gradients_in_turns(s: Schedule) -> None:
     rows, columns = (s.merge(*pair)[0] for pair in pairs)
     s.reorder(columns, rows)
     for loop in (columns, j):
-        s.specialize("i_0 * 64 + i_1 * 2 + 2 <= H", loop)
+        s.specialize("i_0 * 64 + i_1 * 4 + 4 <= H", loop)
+    s.annotate(columns, "prefetch", 256)
     for loop in (columns, j):
         s.vectorize(loop)
     for loop in (rows, i_2, "p#0", "q#0"):
