@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -179,12 +179,18 @@ class Forms:
         with self._lock:
             if target not in self._specializers:
                 schedule = self.schedule(target)
-                made = self._specializer_of(schedule.program, target, schedule.steps)
+                made = self._specializer_of(
+                    lambda: schedule.program, target, schedule.steps, schedule.state
+                )
                 self._specializers[target] = made
             return self._specializers[target]
 
     def _specializer_of(
-        self, program: Program, target: str, steps: Sequence[Step] = ()
+        self,
+        program: Callable[[], Program],
+        target: str,
+        steps: Sequence[Step] = (),
+        state: str | None = None,
     ) -> Specializer:
         is_reordered = any(e.proof is not None and e.proof.kind != "equal" for e in steps)
         return Specializer(
@@ -194,6 +200,7 @@ class Forms:
             self.uses,
             exact=self._exact,
             is_reordered=is_reordered,
+            state=state,
         )
 
     # --- for `kernel.check` ---------------------------------------------------------------------
@@ -206,7 +213,7 @@ class Forms:
         """
         found = []
         for number, step in enumerate(self.schedule(target).steps, 1):
-            runner = self._runner(self._specializer_of(step.program, "python"))
+            runner = self._runner(self._specializer_of(partial(_program_after, step), "python"))
             is_equal = getattr(step.proof, "kind", None) == "equal"
             is_exact = is_equal and not self.program.reassociated
             found.append(checking.Candidate(f"step {number}: {step.call}", runner, is_exact))
@@ -228,6 +235,10 @@ class Forms:
             return specializer.launcher(checked.types, check_bounds=may_leave)(checked)
 
         return run
+
+
+def _program_after(step: Step) -> Program:
+    return step.program
 
 
 def _take_no_step(schedule: Schedule) -> None:

@@ -95,7 +95,7 @@ class Checker:
             return Unknown(str(problem))
         except isl.Error as problem:
             if self.session.is_budget(problem):
-                return Unknown(f"not proved within {budget_seconds:g} s")
+                return Unknown(f"{isl.OUT_OF_TIME} {budget_seconds:g} s")
             return Unknown(f"the proof failed: {problem}")
 
     def model(self) -> Model:

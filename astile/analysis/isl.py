@@ -59,6 +59,8 @@ Tree = int | str | tuple[str, tuple["Tree", ...]]
 T = TypeVar("T")
 Union = TypeVar("Union", UnionSet, UnionMap)
 
+#: With this a reason begins that more time might do away with.
+OUT_OF_TIME = "not proved within"
 #: About as many operations as isl does in a second; its calls cannot be interrupted otherwise.
 _OPERATIONS_PER_SECOND = 3_000_000
 
@@ -102,7 +104,7 @@ class Session:
             BudgetError: when more time went by than was allowed.
         """
         if self.seconds is not None and self.elapsed > self.seconds:
-            raise BudgetError(f"not proved within {self.seconds:g} s")
+            raise BudgetError(f"{OUT_OF_TIME} {self.seconds:g} s")
 
     def is_budget(self, error: Error) -> bool:
         """Whether an error of isl means that its operations ran out.

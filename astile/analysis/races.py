@@ -65,7 +65,7 @@ def check(
         return Unknown(str(spent))
     except isl.Error as failure:
         if scene is not None and scene.session.is_budget(failure):
-            return Unknown(f"not proved within {budget_seconds:g} s")
+            return Unknown(f"{isl.OUT_OF_TIME} {budget_seconds:g} s")
         return Unknown(f"the check for races failed: {failure}")
     if finding is not None:
         return finding if form is program else _of_other_form(finding)

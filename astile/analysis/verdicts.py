@@ -79,11 +79,18 @@ class Proved:
         kind: ``equal``, or ``equal up to reassociation`` of recognised reductions.
         parameters: the sizes it holds for all values of, as the user writes them.
         seconds: how long the proof took.
+        is_kept: whether that was at an earlier time, from which it is known.
     """
 
     kind: Literal["equal", "equal up to reassociation"]
     parameters: tuple[str, ...]
     seconds: float = field(compare=False)
+    is_kept: bool = field(default=False, compare=False)
+
+    def __str__(self) -> str:
+        sizes = ", ".join(self.parameters)
+        told = f"proved {self.kind}{f', for all {sizes}' if sizes else ''}"
+        return f"{told} (proved before, in {self.seconds * 1e3:.0f} ms)" if self.is_kept else told
 
 
 @dataclass(frozen=True)

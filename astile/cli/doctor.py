@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 
+from astile.cache import files
 from astile.cli import options, schema
 from astile.cli.output import print_json, print_table
 from astile.runtime import compile as compiling
-from astile.runtime import load
 
 _TARGETS = ("python", "cpu", "emulate", "cuda")
 _PACKAGES = ("astile", "numpy", "numba", "llvmlite", "islpy", "astor", "numba-cuda", "tbb")
@@ -44,14 +44,14 @@ def doctor(as_json: bool) -> None:
 
 def _found() -> dict[str, Any]:
     layers = compiling.threading_layers()
-    folder = load.default_cache_dir()
+    folder = files.default_cache_dir()
     return {
         "targets": {
             each: {"reason": compiling.why_not(each), "remedies": compiling.remedies(each)}
             for each in _TARGETS
         },
         "versions": {"python": platform.python_version(), **{e: _version(e) for e in _PACKAGES}},
-        "cache": {"folder": str(folder), "reason": load.why_not_used(folder)},
+        "cache": {"folder": str(folder), "reason": files.why_not_used(folder)},
         "threading_layers": layers,
         "notes": _notes(layers),
     }

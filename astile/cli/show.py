@@ -41,10 +41,7 @@ def show(function: str, form: str | None, target: str, as_json: bool) -> None:
 
 
 def _told(proof: Proved | None) -> str:
-    if proof is None:
-        return "not proved: taken as unsafe"
-    sizes = ", ".join(proof.parameters)
-    return f"proved {proof.kind}{f', for all {sizes}' if sizes else ''}"
+    return "not proved: taken as unsafe" if proof is None else str(proof)
 
 
 def _of_step(step: Step) -> dict[str, Any]:
@@ -55,5 +52,6 @@ def _of_step(step: Step) -> dict[str, Any]:
             "kind": found.kind,
             "parameters": list(found.parameters),
             "milliseconds": found.seconds * 1e3,
+            "proved_before": found.is_kept,
         }
     return {"call": step.call, "source": step.source, "diff": step.diff, "proof": proof}

@@ -15,11 +15,14 @@ from astile.errors import InternalError
 
 Node = TypeVar("Node", bound=ast.AST)
 
-_POSITIONS = ("lineno", "col_offset", "end_lineno", "end_col_offset")
+#: Attributes that say where a node stands in the user's file.
+POSITIONS = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 _LOOP, _ORIGIN, _COMMENTS = "astile_loop", "astile_origin", "astile_comments"
 _NOTES = "astile_notes"
+#: Attributes that hold the facts that ride on nodes.
+FACTS = (_LOOP, _COMMENTS, _NOTES, _ORIGIN)
 #: Attributes of a node that a copy shares with it.
-_KEPT = (*_POSITIONS, _LOOP, _COMMENTS, _NOTES)
+_KEPT = (*POSITIONS, _LOOP, _COMMENTS, _NOTES)
 _OPERATORS = frozenset(
     kind
     for group in (ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.expr_context)
@@ -96,7 +99,7 @@ def set_note(loop: ast.For, key: str, value: Note) -> None:
 
 def copy_place(source: ast.AST, target: Node) -> Node:
     """Give `target` the position of `source` in the user's file."""
-    for field in _POSITIONS:
+    for field in POSITIONS:
         if hasattr(source, field):
             setattr(target, field, getattr(source, field))
     return target

@@ -150,10 +150,7 @@ def packed(data: object) -> str:
 
 
 def _proof(step: Step) -> str:
-    if step.proof is None:
-        return "taken as unsafe, not proved"
-    sizes = ", ".join(step.proof.parameters)
-    return f"proved {step.proof.kind}" + (f", for all {sizes}" if sizes else "")
+    return "taken as unsafe, not proved" if step.proof is None else str(step.proof)
 
 
 def _data(content: Content, scheduled: Program) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from types import FunctionType
 from typing import Any
 
 from astile import intrinsics
-from astile.runtime import load
-from astile.runtime.sealed import Sealed
+from astile.cache.files import default_cache_dir
+from astile.cache.sealed import Sealed
 
 #: Settings of numba that leave the machine code as it is.
 _HARMLESS = ("NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER", "NUMBA_CACHE_DIR")
@@ -36,7 +36,7 @@ def keep(function: Callable[..., object], digest: str) -> None:
         digest: of the module and of the versions that matter.
     """
     for dispatcher in _dispatchers(function):
-        dispatcher._cache = _Kept(dispatcher, digest, Sealed(load.default_cache_dir()))
+        dispatcher._cache = _Kept(dispatcher, digest, Sealed(default_cache_dir()))
 
 
 def _dispatchers(function: Any) -> list[Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from math import prod
 
 from astile import lower, runtime
@@ -17,12 +16,14 @@ from astile.lower import cpu, places, python
 from astile.lower.lowered import Lowered
 from astile.lower.types import numeric
 from astile.lower.types.kinds import Kinds
-from astile.lower.types.promotion import family, is_integer
+from astile.lower.types.promotion import Kind, family, is_integer
 from astile.lower.vectors.explicit import Machine
 from astile.runtime import compile as compiling
 from astile.runtime import kept, load
 from astile.runtime.launch import Launcher
+from astile.runtime.texts import Text, Texts
 from astile.runtime.uses import Use
+from astile.source import Span
 
 
 class Specializer:
@@ -30,29 +31,34 @@ class Specializer:
 
     Args:
         original: the program as the user wrote it; runs where arguments overlap in memory.
-        scheduled: the program to run otherwise.
+        scheduled: gives the program to run otherwise.
         target: ``"python"``, ``"cpu"``, ``"cuda"`` or ``"emulate"``.
         parameters: how the program uses its parameters.
         exact: keep the rounding of every operation.
         is_reordered: whether contributions may reach a cell in another order than in `original`.
+        state: names `scheduled` among all programs, and `original` with it; None where nothing
+            is kept of it.
     """
 
     def __init__(
         self,
         original: Program,
-        scheduled: Program,
+        scheduled: Callable[[], Program],
         target: str,
         parameters: Sequence[Use],
         *,
         exact: bool = False,
         is_reordered: bool = False,
+        state: str | None = None,
     ) -> None:
         self.target = target
-        self._programs = {True: original, False: scheduled}
+        self._original, self._scheduled = original, scheduled
         self._parameters = tuple(parameters)
         self._exact, self._is_reordered = exact, is_reordered
         self._lock = threading.RLock()
         self._launchers: dict[tuple[object, ...], Launcher] = {}
+        options = (target, exact, is_reordered, host.vector_bytes())
+        self._texts = Texts(state if target == "cpu" else None, options)
 
     def launcher(
         self, types: Mapping[str, str], *, original: bool = False, check_bounds: bool = False
@@ -76,28 +82,52 @@ class Specializer:
 
     def _made(self, types: Mapping[str, str], original: bool, check_bounds: bool) -> Launcher:
         compiling.require(self.target)
-        if self._is_reordered and not original:
-            original = self._must_keep_order(types)
-        program = self._programs[original]
-        lowered = self._lower(program, types, check_bounds)
-        place_of = partial(places.place_of_line, program=program, lowered=lowered)
-        with compiling.retelling(self.target, lowered.text, program, place_of):
-            function = self._loaded(lowered, program, check_bounds)
+        made = self._text(types, original, check_bounds)
+        program = self._original
+
+        def place_of(line: int) -> Span | None:
+            return places.place_of_line(line, self._program(made.is_original), made.lowered)
+
+        with compiling.retelling(self.target, made.text, program, place_of):
+            function = self._loaded(made, check_bounds)
         positional, keywords = _parameter_names(program.function)
         may_write = {each.name for each in self._parameters if each.may_be_written}
         may_write -= program.scratch
-        returned = () if self.target == "python" else Kinds(program, types).returned_kinds()
         return Launcher(
             function,
             self.target,
             positional,
             keywords,
             may_write,
-            lowered.text,
+            made.text,
             program,
-            returned,
+            made.returned,
             place_of,
         )
+
+    def _program(self, original: bool) -> Program:
+        return self._original if original else self._scheduled()
+
+    def _text(self, types: Mapping[str, str], original: bool, check_bounds: bool) -> Text:
+        """The text for arguments of some types, found or made."""
+
+        def lower(original: bool) -> Lowered:
+            return self._lower(self._program(original), types, check_bounds)
+
+        flags = (original, check_bounds)
+        found = self._texts.find(types, flags, lower)
+        if found is not None:
+            return found
+        if self._is_reordered and not original:
+            original = self._must_keep_order(types)
+        lowered = lower(original)
+        returned: tuple[Kind, ...] = ()
+        if self.target != "python":
+            returned = Kinds(self._program(original), types).returned_kinds()
+        threads = {each.name: prod(each.block) for each in lowered.kernels}
+        made = Text(lowered.text, lowered.entry, original, returned, threads, lambda: lowered)
+        self._texts.keep(types, flags, made)
+        return made
 
     def _must_keep_order(self, types: Mapping[str, str]) -> bool:
         """Whether integers add up floating-point numbers: each addition truncates, in its order.
@@ -105,7 +135,7 @@ class Specializer:
         Raises:
             LoweringError: on a GPU, where the loops cannot run as they were written.
         """
-        program = self._programs[True]
+        program = self._original
         found = next(_truncating(program, Kinds(program, types)), None)
         if found is not None and self.target in ("cuda", "emulate"):
             raise LoweringError(
@@ -119,7 +149,7 @@ class Specializer:
     def _lower(self, program: Program, types: Mapping[str, str], check_bounds: bool) -> Lowered:
         if self.target == "python":
             return python.lower(program)
-        numeric.check(self._programs[True], types, "cpu" if self.target == "cpu" else "cuda")
+        numeric.check(self._original, types, "cpu" if self.target == "cpu" else "cuda")
         if self.target == "cpu":
             machine = None if check_bounds else Machine(host.vector_bytes(), self._exact)
             return cpu.lower(program, types=types, machine=machine, may_raise=check_bounds)
@@ -129,22 +159,19 @@ class Specializer:
             return lower.cuda.lower(program, types=types, exact=self._exact, plain=plain)
         raise InternalError(f"no lowering for target {self.target!r}")
 
-    def _loaded(
-        self, lowered: Lowered, program: Program, check_bounds: bool
-    ) -> Callable[..., object]:
+    def _loaded(self, made: Text, check_bounds: bool) -> Callable[..., object]:
         if self.target == "emulate":
-            return runtime.emulate.load(lowered.text, lowered.entry)
-        constants = repr(sorted(program.constants.items()))
+            return runtime.emulate.load(made.text, made.entry)
+        constants = repr(sorted(self._original.constants.items()))
         parts = (self.target, constants, *(("bounds",) if check_bounds else ()))
-        function = load.load(lowered.text, lowered.entry, parts)
+        function = load.load(made.text, made.entry, parts)
         if self.target == "cuda":
-            threads = {each.name: prod(each.block) for each in lowered.kernels}
-            compiling.prepare_kernels(function, threads)
+            compiling.prepare_kernels(function, made.threads)
         if self.target == "cpu":
-            kept.keep(function, load.content_key(lowered.text, lowered.entry, parts))
+            kept.keep(function, load.content_key(made.text, made.entry, parts))
         if self.target == "cpu" and check_bounds:
             compiling.check_bounds(function)
-        if self.target == "cpu" and "prange" in lowered.text:
+        if self.target == "cpu" and "prange" in made.text:
             return compiling.one_at_a_time_if_needed(function)
         return function
 

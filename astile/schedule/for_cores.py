@@ -6,6 +6,7 @@ Everything here is an attempt: a step that is not legal leaves the program as it
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from astile.ir import nodes, query
 from astile.lower.vectors.values import NEARLY
 from astile.schedule import rims, rows_inside
 from astile.schedule.select import Loop
+from astile.schedule.steps import Steps
 
 if TYPE_CHECKING:
     from astile.schedule.schedule import Schedule
@@ -49,8 +51,11 @@ def attempt(step: Callable[..., object], *arguments: object) -> bool:
         step: a primitive of a schedule.
         *arguments: what it takes.
     """
+    owner = getattr(step, "__self__", None)
+    silent = owner.without_reasons() if isinstance(owner, Steps) else contextlib.nullcontext()
     try:
-        step(*arguments)
+        with silent:
+            step(*arguments)
     except ScheduleError:
         return False
     return True

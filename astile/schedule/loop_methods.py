@@ -47,14 +47,14 @@ class LoopMethods(Steps):
         unsafe: bool = False,
     ) -> tuple[Loop, ...]:
         """Split each loop and reorder: all outer loops, then all inner ones."""
-        named = [*map(self._named, loops)] if isinstance(loops, (list, tuple)) else loops
-        call = self._call("tile", named, sizes, names=names, tail=tail)
+        given = list(loops) if isinstance(loops, (list, tuple)) else loops
+        asked = self._call("tile", given, sizes, names=names, tail=tail)
         before, prover = self._steps, self._prover
         try:
             return compose.tile(self, loops, sizes, names, tail, unsafe=unsafe)
         except AstileError as error:
             self._steps, self._prover = before, prover
-            self._refused(error, call)
+            self._refused(error, self._spelled(asked))
             raise
 
     def reorder(self, *loops: LoopLike, unsafe: bool = False) -> tuple[Loop, ...]:

@@ -53,7 +53,7 @@ class Prover:
             if not isinstance(independent, Proved):
                 verdict = independent
         if isinstance(verdict, Proved):
-            return replace(verdict, seconds=time.thread_time() - began)
+            return replace(verdict, seconds=time.thread_time() - began, is_kept=False)
         raise refusal(verdict)
 
     def check_finished(self, program: Program) -> None:

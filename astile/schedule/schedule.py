@@ -232,7 +232,7 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethod
                 code="schedule.nothing-to-do",
                 hints=["`s.steps` holds those that were taken"],
             )
-        self._next_loop = max(self._next_loop, self.program.next_loop)
+        self._next_loop = self._free_loop()
         self._steps = self._steps[:-1]
         self._prover = None
 

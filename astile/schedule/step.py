@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -19,6 +20,11 @@ from astile.schedule.trace import Call
 class Taken(Protocol):
     """The steps before a step: a `Schedule` as it was."""
 
+    @property
+    def program(self) -> Program:
+        """The program after them."""
+        ...
+
     def followed_by(self, step: Step) -> Taken:
         """These steps and one more."""
         ...
@@ -34,17 +40,29 @@ class Step:
 
     Args:
         made_by: the call as data.
-        before: the program before the call.
-        program: the program after it.
         proof: what was proved about it; None for a step that was taken as `unsafe`.
         earlier: the steps before it.
+        next_loop: the next free loop identity after it.
+        state: names the program after it among all programs; None where it cannot be told.
+        make: gives the program after it.
     """
 
     made_by: Call
-    before: Program
-    program: Program
     proof: Proved | None
     earlier: Taken = field(repr=False, compare=False)
+    next_loop: int = field(repr=False)
+    state: str | None = field(repr=False, compare=False)
+    make: Callable[[], Program] = field(repr=False)
+
+    @property
+    def before(self) -> Program:
+        """The program before the call."""
+        return self.earlier.program
+
+    @cached_property
+    def program(self) -> Program:
+        """The program after the call."""
+        return self.make()
 
     @property
     def call(self) -> str:
@@ -52,7 +70,7 @@ class Step:
         return str(self.made_by)
 
     def _repr_mimebundle_(self, **_: Any) -> Bundle:
-        proof = "not proved: unsafe" if self.proof is None else f"proved {self.proof.kind}"
+        proof = "not proved: unsafe" if self.proof is None else str(self.proof)
         return bundle(f"{self.call}  # {proof}", self.diff, "diff")
 
     @cached_property

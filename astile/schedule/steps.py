@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
+from astile.analysis import isl
 from astile.analysis.equivalence import BUDGET
 from astile.analysis.statements import with_origins
 from astile.analysis.verdicts import Proved
@@ -24,6 +26,7 @@ from astile.schedule import blame as blaming
 from astile.schedule import select
 from astile.schedule.advice import advise
 from astile.schedule.blame import Blame
+from astile.schedule.known import Asked, Kept, Known
 from astile.schedule.prover import Prover, is_same_but_kinds
 from astile.schedule.select import Loop
 from astile.schedule.step import Step
@@ -69,6 +72,8 @@ class Steps(ABC):
         self._steps: tuple[Step, ...] = ()
         self._prover: Prover | None = None
         self._is_trial = False
+        self._known = Known.of(self.original, exact=exact)
+        self._tells_why = True
         #: Loops get identities from here on, so that none is that of a loop which was undone.
         self._next_loop = 0
 
@@ -118,7 +123,7 @@ class Steps(ABC):
         twin = copy.copy(self)
         stamped = blaming.with_printed_lines(self.program)
         if self._steps:
-            twin._steps = (*self._steps[:-1], replace(self._steps[-1], program=stamped))
+            twin._steps = (*self._steps[:-1], replace(self._steps[-1], make=lambda: stamped))
         else:
             twin._start = stamped
         programs = [self._start, *(each.program for each in self._steps)]
@@ -158,8 +163,8 @@ class Steps(ABC):
         shared = 0
         if theirs.original is self.original:
             steps = zip(self._steps, theirs._steps, strict=False)
-            common = [one.program for one, other in steps if one is other]
-            shared = (common[-1] if common else self._start).next_loop
+            common = [one.next_loop for one, other in steps if one is other]
+            shared = common[-1] if common else self._start.next_loop
         if loop.identity >= shared:
             raise ScheduleError(
                 f"the loop over {loop.var} is one of another schedule",
@@ -170,16 +175,21 @@ class Steps(ABC):
     def _stage(self, wanted: StageLike) -> Stage:
         return select.stage_or_loop(self.program, wanted)
 
-    def _call(self, primitive: str, *arguments: object, **options: object) -> Call:
-        """The call with loops and stages as names, and options that are not the default."""
+    def _call(self, primitive: str, *arguments: object, **options: object) -> Asked:
+        """A call, with the options that are not the default."""
         defaults = {"names": None, "tail": "guard", "factor": None, "index": -1, "stage": None}
         defaults |= {"loop": None, "first": 0, "last": 0}
         given = {
-            key: self._named(value)
+            key: value
             for key, value in options.items()
             if key not in defaults or value != defaults[key]
         }
-        return Call(primitive, tuple(self._named(each) for each in arguments), given)
+        return Asked(primitive, arguments, given)
+
+    def _spelled(self, asked: Asked) -> Call:
+        """The call with loops and stages as names."""
+        options = {key: self._named(value) for key, value in asked.options.items()}
+        return Call(asked.primitive, tuple(map(self._named, asked.arguments)), options)
 
     def _named(self, value: object) -> object:
         if isinstance(value, Loop):
@@ -187,38 +197,121 @@ class Steps(ABC):
             return "a loop that is gone" if gone else value.name
         if isinstance(value, Stage):
             return value.name
-        return list(value) if isinstance(value, tuple) else value
+        return [self._named(each) for each in value] if isinstance(value, (list, tuple)) else value
 
     def _apply(
-        self, call: Call, unsafe: bool, rewrite: Callable[[Program], Rewritten]
+        self, asked: Asked, unsafe: bool, rewrite: Callable[[Program], Rewritten]
     ) -> tuple[Loop, ...]:
         if unsafe:
-            call = replace(call, options={**call.options, "unsafe": True})
-        before = self.program
+            asked = replace(asked, options={**asked.options, "unsafe": True})
+        state = self._state_after(asked)
+        kept = self._kept(asked, state) if not unsafe else None
+        if kept is not None:
+            base = self.original
+            self._take(state, kept.call, kept.next_loop, kept.proof, lambda: kept.program(base))
+            return self._handles(kept.loops)
+        call = self._spelled(asked)
         try:
-            result = rewrite(self._numbered(before))
-            program = result.program
-            if not is_same_but_kinds(before, program):  # that one was made simple already
-                program = simplify(program)
-            verify(program)
-            if nodes.same(program.function, before.function) and _notes(program) == _notes(before):
-                raise ScheduleError(
-                    "this changes nothing",
-                    code="schedule.nothing-to-do",
-                    hints=["leave the call out"],
-                )
+            program, loops = self._rewritten(rewrite)
             proof = None if unsafe or self._is_trial else self._proved(program)
         except AstileError as error:
+            self._keep_refusal(state, error)
             self._refused(error, call)
             raise
         if unsafe:
             program = self._taken_on_trust(program, call)
-        self._steps = (*self._steps, Step(call, before, program, proof, copy.copy(self)))
-        return self._handles(result.loops)
+        if proof is not None and self._known is not None:
+            self._known.keep(state, call, loops, program, proof)
+        self._take(state, call, program.next_loop, proof, lambda: program)
+        return self._handles(loops)
 
-    def _numbered(self, program: Program) -> Program:
-        """The program, whose next loop gets an identity that no loop ever had."""
-        return replace(program, next_loop=max(program.next_loop, self._next_loop))
+    def _rewritten(
+        self, rewrite: Callable[[Program], Rewritten]
+    ) -> tuple[Program, tuple[int, ...]]:
+        """The program after a rewrite, made simple, and the loops that the rewrite names."""
+        before = self.program
+        result = rewrite(replace(before, next_loop=self._free_loop()))
+        program = result.program
+        if not is_same_but_kinds(before, program):  # that one was made simple already
+            program = simplify(program)
+        verify(program)
+        if nodes.same(program.function, before.function) and _notes(program) == _notes(before):
+            raise ScheduleError(
+                "this changes nothing",
+                code="schedule.nothing-to-do",
+                hints=["leave the call out"],
+            )
+        return program, result.loops
+
+    def _take(
+        self,
+        state: str | None,
+        call: Call,
+        next_loop: int,
+        proof: Proved | None,
+        make: Callable[[], Program],
+    ) -> None:
+        earlier = copy.copy(self)
+        earlier._tells_why = True
+        self._steps = (*self._steps, Step(call, proof, earlier, next_loop, state, make))
+
+    def _free_loop(self) -> int:
+        """The identity of the next loop, which no loop ever had."""
+        last = self._steps[-1].next_loop if self._steps else self._start.next_loop
+        return max(last, self._next_loop)
+
+    # --- what is known from an earlier time ------------------------------------------------------
+
+    @property
+    def state(self) -> str | None:
+        """Names the program after the last step among all programs; None where none is named.
+
+        Equal names mean equal programs, made from the same function by the same astile.
+        """
+        if self._known is None or self._is_trial:
+            return None
+        return self._steps[-1].state if self._steps else self._known.start
+
+    def _state_after(self, asked: Asked) -> str | None:
+        """The name under which the step is kept to which a call leads."""
+        if self._known is None:
+            return None
+        return self._known.state(self.state, asked, self._free_loop())
+
+    def _kept(self, asked: Asked, state: str | None) -> Kept | None:
+        """The step, where it was taken before.
+
+        Raises:
+            ScheduleError: inside `without_reasons`, where it was refused before.
+        """
+        if self._known is None or state is None:
+            return None
+        try:
+            for loop in asked.handles():
+                self._check_own(loop)
+        except ScheduleError:  # is told with the call
+            return None
+        if not self._tells_why and self._known.was_refused(state):
+            raise IllegalSchedule("this was refused before", code="illegal.not-proved")
+        return self._known.find(state)
+
+    def _keep_refusal(self, state: str | None, error: AstileError) -> None:
+        """Keep that a step was refused, unless another time might be enough to prove it."""
+        if self._known is None or not isinstance(error, ScheduleError):
+            return
+        if isl.OUT_OF_TIME not in error.diagnostic.message:
+            self._known.keep_refusal(state)
+
+    @contextlib.contextmanager
+    def without_reasons(self) -> Iterator[None]:
+        """Inside, nobody reads why a step is refused, so that a refusal need not be found anew."""
+        told, self._tells_why = self._tells_why, False
+        try:
+            yield
+        finally:
+            self._tells_why = told
+
+    # --- proofs ---------------------------------------------------------------------------------
 
     def _refused(self, error: AstileError, call: Call) -> None:
         """Say in an error which call failed, and what is legal instead."""

@@ -10,11 +10,13 @@ import argparse
 import os
 import sys
 
+from astile.schedule.known import AGAIN_VARIABLE
 from tests.fuzz.campaign import report, watch
 
 
 def main() -> int:
     """The command."""
+    os.environ[AGAIN_VARIABLE] = "yes"
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0, help="how long to go on")
     parser.add_argument("--seed", type=int, default=0, help="where programs are drawn from")

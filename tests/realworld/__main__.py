@@ -8,9 +8,11 @@ value was wrong.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
+from astile.schedule.known import AGAIN_VARIABLE
 from tests.cases.runs import TARGETS, Run, bare, reordered, splits
 from tests.cases.table import is_fault, table, told
 from tests.realworld.functions import subjects
@@ -18,6 +20,7 @@ from tests.realworld.functions import subjects
 
 def main() -> int:
     """The command."""
+    os.environ[AGAIN_VARIABLE] = "yes"
     parser = argparse.ArgumentParser(prog="python -m tests.realworld", description=__doc__)
     parser.add_argument("names", nargs="*", help="functions; all of them by default")
     parser.add_argument("--targets", default=",".join(TARGETS), help="separated by commas")

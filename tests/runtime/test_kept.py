@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from astile import tile
-from astile.runtime.load import CACHE_VARIABLE
+from astile.cache.files import CACHE_VARIABLE
 
 pytest.importorskip("numba")
 

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from astile.cache.files import default_cache_dir
 from astile.errors import InternalError
 from astile.runtime import load as loading
-from astile.runtime.load import content_key, default_cache_dir, load
+from astile.runtime.load import content_key, load
 
 TEXT = "def answer(x):\n    return x + 41\n"
 PLANTED = "import os\nos.environ['ASTILE_PLANTED'] = 'yes'\ndef answer(x):\n    return 'planted'\n"

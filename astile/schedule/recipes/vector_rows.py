@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from astile.errors import IllegalSchedule, ScheduleError
+from astile.errors import ScheduleError
 from astile.ir import query
 from astile.schedule import select
+from astile.schedule.for_cores import attempt
 from astile.schedule.recipes.cooperation import allocated, directly_inside
 from astile.schedule.schedule import Schedule
 from astile.schedule.select import Loop
@@ -74,11 +75,8 @@ def _allocated_in(s: Schedule, loop: Loop) -> list[str]:
 
 def _vectorized(s: Schedule, loop: Loop, lanes: int) -> None:
     """Vectors along one loop, which may reduce something or not."""
-    try:
-        s.vectorize(loop)
-        return
-    except IllegalSchedule:  # a reduction, which vectors take in parts
-        pass
+    if attempt(s.vectorize, loop):
+        return  # not a reduction, which vectors take in parts
     names = [s.program.fresh_name(f"{loop.var}_{each}") for each in ("strip", "lane")]
     _, lane = s.split(loop, [None, lanes], names=names, tail="cut")[:2]
     for stage in lane.stages:

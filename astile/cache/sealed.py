@@ -20,11 +20,11 @@ from pathlib import Path
 
 import platformdirs
 
-from astile.runtime.load import read_whole, why_not_used, write_whole
+from astile.cache.files import read_whole, why_not_used, write_whole
 
 _SECRET_BYTES = 32
 _CODE_BYTES = hashlib.sha256().digest_size
-#: A folder holds so many files at most; the oldest ones go.
+#: A folder holds so many files at most, unless it is said otherwise; the oldest ones go.
 _MOST = 500
 #: Longer files are not read.
 _MOST_BYTES = 1 << 26
@@ -35,10 +35,12 @@ class Sealed:
 
     Args:
         folder: where they lie.
+        most: so many are kept; then the oldest quarter goes.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, most: int = _MOST) -> None:
         self._folder = folder
+        self._most = most
         self._secret: bytes | None = None
 
     def read(self, purpose: Sequence[str]) -> bytes | None:
@@ -80,8 +82,10 @@ class Sealed:
         return self._secret
 
     def _forget_oldest(self) -> None:
+        if sum(1 for _ in self._folder.iterdir()) <= self._most:
+            return
         found = sorted(self._folder.glob("*.sealed"), key=lambda each: each.lstat().st_mtime_ns)
-        for each in found[: max(0, len(found) - _MOST)]:
+        for each in found[: max(0, len(found) - self._most * 3 // 4)]:
             each.unlink(missing_ok=True)
 
 

@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from astile.runtime.sealed import Sealed
+from astile.cache.sealed import Sealed
 
 PURPOSE = ["text", "types"]
 
@@ -84,7 +84,7 @@ def test_folder_that_everybody_can_write_to_is_not_used(folder):
 
 
 def test_old_files_go(folder, monkeypatch):
-    monkeypatch.setattr("astile.runtime.sealed._MOST", 3)
+    monkeypatch.setattr("astile.cache.sealed._MOST", 3)
     for number in range(5):
         Sealed(folder).write([str(number)], b"content")
         os.utime(max(folder.glob("*.sealed"), key=lambda e: e.stat().st_mtime_ns), (number, number))

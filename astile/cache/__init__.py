@@ -1,0 +1,1 @@
+"""Files that are kept from one process to the next, and which of them are believed."""
