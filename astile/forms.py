@@ -12,6 +12,7 @@ from astile import check as checking
 from astile.analysis import bounds, divisors, unwritten
 from astile.diagnostics import Related
 from astile.errors import ArgumentError, SourceError
+from astile.frontend.build import build
 from astile.ir import needs, query
 from astile.ir.program import Program
 from astile.runtime import arguments
@@ -55,6 +56,17 @@ class Forms:
         self._lock = threading.RLock()
         self._schedules: dict[str, Schedule] = {}
         self._specializers: dict[str, Specializer] = {}
+
+    def of_ranks(self, function: object, ranks: Mapping[str, int]) -> Forms:
+        """The forms of the function for arrays with more axes, under the same schedule.
+
+        Args:
+            function: what the program was made from.
+            ranks: parameter -> how many axes it has.
+        """
+        program = build(function, scratch=self.program.scratch, exact=self._exact, ranks=ranks)
+        tiles, scheduling = self._tiles, self._scheduling
+        return Forms(program, tiles=tiles, scheduling=scheduling, exact=self._exact)
 
     @cached_property
     def as_written(self) -> Forms:

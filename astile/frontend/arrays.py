@@ -78,7 +78,7 @@ class Facts:
         return None
 
     def _ranks(self) -> dict[str, int]:
-        seen = index_counts(self.program.function)
+        seen = {**index_counts(self.program.function), **self.program.ranks}
         ranks = {
             name: seen[name]
             for name in self.parameters - self.rebound.keys()

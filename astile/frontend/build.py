@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -39,23 +39,31 @@ PASSES: tuple[Callable[[Program], Program], ...] = (
 _DEPTH = 20
 
 
-def build(function: object, *, scratch: Iterable[str] = (), exact: bool = False) -> Program:
+def build(
+    function: object,
+    *,
+    scratch: Iterable[str] = (),
+    exact: bool = False,
+    ranks: Mapping[str, int] | None = None,
+) -> Program:
     """The program of a function, in loops where loops can say it.
 
     Args:
         function: a plain Python function of loops over arrays.
         scratch: array arguments whose contents after the call nobody reads.
         exact: keep the order in which NumPy adds floating-point numbers.
+        ranks: arguments -> how many axes they have, where the text alone does not show it.
 
     Raises:
         SourceError: for Python that astile does not read, with its place and what to write.
     """
     program = as_written(function, scratch=scratch)
-    result = program
+    result = program if ranks is None else replace(program, ranks=ranks)
+    given = result
     for each in PASSES:
         result = each(result)
     result = slices(reductions(result, exact=exact))
-    if result is program:
+    if result is given:
         return program
     written = program if result.needs else None
     return replace(_numbered(result), written=written)

@@ -77,6 +77,19 @@ class Cells:
             first = nodes.binary(first, ast.Mult, each)
         return first
 
+    def require_length(self, span: Span, count: int) -> None:
+        """Assume that a span has so many indices.
+
+        Raises:
+            Kept: where that cannot be assumed.
+        """
+        more = span.stop.minus(span.start).plus(lengths.constant(-count))
+        message = f"{self.shown} does not have {count} cells"
+        if span.clipped is not None or span.step != 1:
+            raise Kept("a slice of an unknown length")
+        for form in (more, lengths.constant(0).minus(more)):
+            self.reader.require_not_negative(form, message)
+
     def first(self, cell: ast.expr) -> ast.expr:
         """A cell in the first iteration of the loops, which is assumed to be there.
 
@@ -114,7 +127,7 @@ class Cells:
             isinstance(node, (ast.Subscript, ast.Call)) for node in ast.walk(axis)
         ):
             return axis
-        return self._computed_once(axis)
+        return self.computed_once(axis)
 
     def cell(self, value: ast.expr) -> ast.expr:
         """The value of one cell, over the variables of the loops.
@@ -164,7 +177,7 @@ class Cells:
         """A number that is the same for all cells: computed once where that may matter."""
         if _is_plain(value) or self._is_untouched_cell(value):
             return nodes.clone(value)
-        return self._computed_once(value)
+        return self.computed_once(value)
 
     def _is_untouched_cell(self, value: ast.expr) -> bool:
         if not isinstance(value, ast.Subscript) or isinstance(value.value, ast.Attribute):
@@ -179,7 +192,8 @@ class Cells:
             return False
         return not self._is_stored_before(part)
 
-    def _computed_once(self, value: ast.expr) -> ast.expr:
+    def computed_once(self, value: ast.expr) -> ast.expr:
+        """A name that holds a number before the loops."""
         name = self.names.fresh("value")
         self.before.append(nodes.assign(name, nodes.clone(value)))
         return nodes.name(name)

@@ -46,6 +46,8 @@ def index_counts(function: ast.FunctionDef) -> dict[str, int]:
                 value=ast.Attribute(value=ast.Name(id=array), attr="shape"),
             ):
                 seen(array, len(elements))
+            case ast.Assign(targets=[ast.Subscript() as row], value=ast.Tuple()):
+                seen(*_reduced(row, counters))
             case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=array)]):
                 seen(array, 1)
             case ast.Call(func=ast.Attribute(value=value, attr=word), args=arguments) if (
@@ -67,7 +69,7 @@ def index_counts(function: ast.FunctionDef) -> dict[str, int]:
 
 
 def _reduced(part: ast.expr, counters: set[str]) -> tuple[str | None, int]:
-    """``(A, 2)`` for ``A[i]``, of which a sum is taken: that is no number."""
+    """``(A, 2)`` for ``A[i]`` where that is no number: a sum is taken of it."""
     indices = query.indices(part) if isinstance(part, ast.Subscript) else []
     single = [each for each in indices if not (isinstance(each, ast.Slice) or _adds_axes(each))]
     is_row = len(single) == len(indices) > 0 and query.names_read(part) <= {

@@ -43,6 +43,9 @@ def _fails(need: SameExtent | NotNegative) -> ast.expr:
     if isinstance(need, SameExtent):
         sides = [lengths.expression(lengths.symbol(_text(e))) for e in (need.first, need.second)]
         return nodes.compare(sides[0], ast.NotEq, sides[1])
+    if all(factor < 0 for _, factor in need.terms):
+        form = Linear({_text(length): -factor for length, factor in need.terms})
+        return nodes.compare(lengths.expression(form), ast.Gt, nodes.const(need.constant))
     form = Linear({_text(length): factor for length, factor in need.terms})
     return nodes.compare(lengths.expression(form), ast.Lt, nodes.const(-need.constant))
 

@@ -132,6 +132,8 @@ class _Statement:
         self.cells = cells = Cells(self.slicer.names, self.reader, written.spans, shown)
         self.written = replace(written, axes=tuple(map(cells.settled, written.axes)))
         cells.written = self.written
+        if isinstance(value, ast.Tuple) and operator is None:
+            return self._listed(statement, value)
         cell = cells.cell(value)
         self._require_types(operator, value)
         self.assumed.add(facts.needs_of(query.names_read(statement) | {written.array}))
@@ -140,6 +142,31 @@ class _Statement:
         for each in nest:
             place(statement, each)
         return nest
+
+    def _listed(self, statement: ast.stmt, value: ast.Tuple) -> list[ast.stmt]:
+        """``A[i] = x, y, z``: a row of as many cells as there are numbers."""
+        facts, array = self.slicer.facts, self.written.array
+        numbers = value.elts
+        if len(self.written.spans) != 1 or not all(map(facts.is_number, numbers)):
+            raise Kept("rows, or what is no number")
+        (span,) = self.written.spans
+        self.cells.require_length(span, len(numbers))
+        if array in query.names_read(value):  # all of them are computed before the first is stored
+            numbers = [
+                each if isinstance(each, ast.Constant) else self.cells.computed_once(each)
+                for each in numbers
+            ]
+        self.assumed.add(facts.needs_of(query.names_read(statement) | {array}))
+        stored = []
+        for position, each in enumerate(numbers):
+            index = self._shown(span.start.plus(lengths.constant(position)))
+            axes = [index if isinstance(axis, Span) else axis for axis in self.written.axes]
+            cell = nodes.subscript(array, list(map(nodes.clone, axes)), store=True)
+            stored.append(nodes.assign(cell, nodes.clone(each)))
+        made: list[ast.stmt] = [*self.cells.before, *stored]
+        for made_one in made:
+            place(statement, made_one)
+        return made
 
     def _require_types(self, operator: type[ast.operator] | None, value: ast.expr) -> None:
         """Assume that cells take the value by casts that NumPy makes for whole arrays too."""

@@ -148,7 +148,7 @@ class SpanReader:
         form = lengths.constant(0) if lower is None else self._form(lower)
         if form.value is not None and form.value < 0:
             form = extent.plus(form)
-        self._require_not_negative(form, f"{self.shown} starts before the array")
+        self.require_not_negative(form, f"{self.shown} starts before the array")
         return form
 
     def _stop(self, upper: ast.expr | None, start: Linear, step: int, extent: Linear) -> Span:
@@ -161,7 +161,7 @@ class SpanReader:
         if beyond.value is not None and beyond.value < 0:
             return Span(start, extent, step, extent)
         if not self._is_empty_below_zero(beyond, start):
-            self._require_not_negative(form, f"{self.shown} ends before the array")
+            self.require_not_negative(form, f"{self.shown} ends before the array")
         if self.known.is_never_negative(beyond):
             return Span(start, form, step, extent)
         terms = self._terms(beyond)
@@ -189,8 +189,16 @@ class SpanReader:
 
     # --- assumptions ----------------------------------------------------------------------------
 
-    def _require_not_negative(self, form: Linear, otherwise: str) -> None:
-        """Assume what is not known of a bound."""
+    def require_not_negative(self, form: Linear, otherwise: str) -> None:
+        """Assume that a sum is at least 0, where that is not known.
+
+        Args:
+            form: the sum.
+            otherwise: what is wrong where it is negative.
+
+        Raises:
+            Kept: where it cannot be assumed.
+        """
         if self.known.is_never_negative(form):
             return
         terms = self._terms(form)

@@ -39,6 +39,7 @@ class Program:
         needs: what a call must bring for this program to do what the function does as written.
         written: the function as it was written, for calls that bring something else or arrays
             that meet in memory; None where no call needs it.
+        ranks: arguments -> how many axes they have, where a call showed more than the text.
         reassociated: whether this program adds floating-point numbers in another order than the
             function as it was written.
     """
@@ -55,6 +56,7 @@ class Program:
     integers: frozenset[str] = frozenset()
     needs: tuple[Need, ...] = ()
     written: Program | None = None
+    ranks: Mapping[str, int] = field(default_factory=dict)
     reassociated: bool = False
 
     @property

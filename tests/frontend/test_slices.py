@@ -117,6 +117,15 @@ BECOMES = {
         "for i in range(n):\n    for j in range(A.shape[1]):\n        A[i, j] = 0\n"
         "    if A[i, 0]:\n        break",
     ),
+    "numbers side by side": (
+        "for i in range(n):\n    A[i] = B[i], 0.5, -A[i, 0]",
+        "if A.shape[1] < 3:\n"
+        '    raise ValueError("A[i] does not have 3 cells")\n'
+        "if A.shape[1] > 3:\n"
+        '    raise ValueError("A[i] does not have 3 cells")\n'
+        "for i in range(n):\n    value = B[i]\n    value_1 = -A[i, 0]\n"
+        "    A[i, 0] = value\n    A[i, 1] = 0.5\n    A[i, 2] = value_1",
+    ),
     "in a while": (
         "while n > 0:\n    A[:] = 0\n    n -= 1",
         "while n > 0:\n    for i in range(A.shape[0]):\n        A[i] = 0\n    n -= 1",
@@ -164,6 +173,7 @@ STAYS = {
     "name that is bound again": "B = A\nB[0] = 1\nB[:] = 0",
     "unknown local": "C = np.asarray(B)\nA[:, :] = C[:, :]",
     "slice of a slice": "A[1:][0, :] = 0",
+    "numbers in several rows": "A[:, :] = n, 1",
     "list": "A[:] = np.array([1, 2])",
     "overlap with a step": "A[2::2] = A[:-2:2]",
     "integers that get floats": "C = np.zeros(n, np.int64)\nC[:] += 0.5",
@@ -189,6 +199,8 @@ CALLS = {
     "narrow into wide": ("A[:] += B[:]", grid(3), grid(3, dtype="f4")),
     "NaN into integers": ("A[:] = B[:] * np.nan", grid(3, dtype=int), grid(3)),
     "complex numbers": ("A[:] = A[:] * B[:]", grid(3, dtype=complex) * 1j, grid(3)),
+    "numbers side by side": ("A[n - 3, :] = B[0], 2.5", grid(3, 2), grid(3)),
+    "one number too many": ("A[n - 3, :] = B[0], 2.5, n", grid(3, 2), grid(3)),
     "other lengths": ("A[:] = B[:]", grid(3), grid(4)),
     "an end past the array": ("A[:n] = 0", grid(2), grid(1)),
     "an end before it": ("A[: n - 6] = 0", grid(5), grid(1)),
