@@ -3,6 +3,10 @@
 Which write a read gets its value from depends on the accesses of one array and their order
 alone. Taking arrays one at a time leaves out those that nobody writes, and for the others the
 entries of the schedule in which all their accesses agree: isl looks at every entry in turn.
+
+Where every cell of an array is written once, there is no last write to look for: the one that
+there is counts, if it comes before the read. That spares the cases into which isl would cut the
+reads, which are many where the cells are numbered by tiles in tiles.
 """
 
 from __future__ import annotations
@@ -82,11 +86,54 @@ def _of_array(
     schedule: isl.UnionMap,
     may_sources: isl.UnionMap | None,
 ) -> Dependences:
+    if may_sources is None:
+        must, without = _last(sinks, sources, schedule)
+        return Dependences(must, must, without, without)
     found = isl.flow(sinks, sources, schedule, may_sources)
     must, without = found.get_must_dependence(), found.get_must_no_source()
-    if may_sources is None:
-        return Dependences(must, must, without, without)
     return Dependences(must, found.get_may_dependence(), without, found.get_may_no_source())
+
+
+def _last(
+    sinks: isl.UnionMap, sources: isl.UnionMap, schedule: isl.UnionMap
+) -> tuple[isl.UnionMap, isl.UnionMap]:
+    """The last source before each sink that wrote its cell, and the sinks without one."""
+    versions = _versions(sources)
+    if not any(each.is_injective() for each, _ in versions):
+        found = isl.flow(sinks, sources, schedule)
+        return found.get_must_dependence(), found.get_must_no_source()
+    must = without = isl.UnionMap.empty(sinks.get_space())
+    for version, sizes in versions:
+        mine = sinks.intersect_params(sizes)
+        sinks = sinks.subtract(mine)
+        if version.is_injective():
+            last, first = _only(mine, version, schedule)
+        else:
+            found = isl.flow(mine, version, schedule)
+            last, first = found.get_must_dependence(), found.get_must_no_source()
+        must, without = must.union(last), without.union(first)
+    return must, without.union(sinks)
+
+
+def _versions(sources: isl.UnionMap) -> list[tuple[isl.UnionMap, isl.Set]]:
+    """Sources that run at no common sizes apart from each other, and the sizes of each part."""
+    found: list[tuple[isl.UnionMap, isl.Set]] = []
+    for piece in isl.maps(sources):
+        part, sizes = isl.UnionMap.from_map(piece), piece.params()
+        for other in [each for each in found if not each[1].is_disjoint(sizes)]:
+            found.remove(other)
+            part, sizes = part.union(other[0]), sizes.union(other[1])
+        found.append((part, sizes))
+    return found
+
+
+def _only(
+    sinks: isl.UnionMap, sources: isl.UnionMap, schedule: isl.UnionMap
+) -> tuple[isl.UnionMap, isl.UnionMap]:
+    """As `_last`, of sources none of which writes a cell of another one."""
+    reads, writes = (schedule.intersect_domain(each.domain()) for each in (sinks, sources))
+    pairs = sinks.apply_range(sources.reverse()).intersect(reads.lex_gt_union_map(writes))
+    return pairs.reverse(), sinks.subtract(sinks.intersect_domain(pairs.domain()))
 
 
 def _by_array(accesses: isl.UnionMap) -> dict[_Space, list[isl.Map]]:

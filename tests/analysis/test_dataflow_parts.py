@@ -68,3 +68,40 @@ def test_may_sources_hide_nothing() -> None:
     found = dependences(reads, maps(), times, may_sources=maps("V[] -> A[0]"))
     assert found.may.is_equal(maps("V[] -> R[]"))
     assert found.maybe_without.is_equal(reads)
+
+
+def test_cells_that_are_written_once_have_that_source() -> None:
+    tiles = "W[a, b, c] -> A[16 a + 4 b + c] : 0 <= 16 a < n and 0 <= b <= 3 and 0 <= c <= 3"
+    reads = maps("R[i] -> A[i] : 0 <= i < n + 9")
+    late = maps("W[a, b, c] -> [0, a, b, c]", "R[i] -> [1, i, 0, 0]")
+    found = dependences(reads, maps(tiles), late)
+    flow = isl.flow(reads, maps(tiles), late)
+    assert found.must.is_equal(flow.get_must_dependence())
+    assert found.without.is_equal(flow.get_must_no_source())
+    assert not found.must.is_empty()
+    assert not found.without.is_empty()
+
+
+def test_a_write_that_comes_after_the_read_is_none_of_its_sources() -> None:
+    early = maps("W[i] -> [i, 1]", "R[i] -> [i, 0]")
+    found = dependences(maps("R[i] -> A[i] : 0 <= i < n"), maps(WRITE), early)
+    flow = isl.flow(maps("R[i] -> A[i] : 0 <= i < n"), maps(WRITE), early)
+    assert found.must.is_equal(flow.get_must_dependence())
+    same = maps("R[i] -> A[i + 1] : 0 <= i < n")
+    assert dependences(same, maps(WRITE), early).must.is_empty()
+    assert dependences(same, maps(WRITE), early).without.is_equal(same)
+
+
+def test_versions_for_other_sizes_are_looked_at_one_by_one() -> None:
+    reads = maps("R[i] -> A[i] : 0 <= i < 9")
+    even = "W[i] -> A[i] : 0 <= i < n and exists (e : n = 2 e)"
+    odd = "V[i, k] -> A[i] : 0 <= i < n and 0 <= k < 3 and exists (e : n = 2 e + 1)"
+    times = maps("W[i] -> [0, i, 0]", "V[i, k] -> [0, i, k]", "R[i] -> [1, i, 0]")
+    found, flow = (
+        dependences(reads, maps(even, odd), times),
+        isl.flow(reads, maps(even, odd), times),
+    )
+    assert found.must.is_equal(flow.get_must_dependence())
+    assert found.without.is_equal(flow.get_must_no_source())
+    some = [str(each.get_tuple_name(isl.dim_type.in_)) for each in isl.maps(found.must)]
+    assert sorted(set(some)) == ["V", "W"]
