@@ -39,6 +39,7 @@ __all__ = [
     "int32",
     "int64",
     "local",
+    "mma",
     "parallel",
     "range",
     "shared",
@@ -131,6 +132,28 @@ class Axes:
         return range(*bounds)
 
 
+class M16N8K16:
+    """Matrix instructions of 16 rows, 8 columns, and 16 products for each sum."""
+
+    def f16(self, *bounds: SupportsIndex) -> range:
+        """A loop of products of float16, summed up in float32.
+
+        Args:
+            *bounds: stop; or start, stop; or start, stop, step.
+
+        Raises:
+            TypeError: as `range` does.
+            ValueError: step is zero.
+        """
+        return range(*bounds)
+
+
+class MatrixInstructions:
+    """Loops that the matrix units of a GPU compute, by the shape of their instruction."""
+
+    m16n8k16 = M16N8K16()
+
+
 class Scope:
     """A memory that arrays are allocated in: shared by a block, or private to a thread."""
 
@@ -175,5 +198,6 @@ class Scope:
 
 block = Axes()
 thread = Axes()
+mma = MatrixInstructions()
 shared = Scope()
 local = Scope()

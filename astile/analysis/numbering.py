@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from astile.ir import query
 
 #: Loop words whose iterations run one after the other.
-IN_ORDER = ("range", "unroll")
+IN_ORDER = ("range", "unroll", *query.MATRIX_WORDS)
 _AXES = "xyz"
 
 

@@ -10,18 +10,16 @@ from typing import Any
 from astile.ir import nodes
 from astile.ir.fills import cells_of
 
+#: Words of loops that matrix units compute, one for each instruction.
+MATRIX_WORDS = ("mma.m16n8k16.f16",)
 #: Spelling of a loop's iterator -> the kind of loop. All take the arguments of `range`.
 LOOP_WORDS = (
     "range",
     "parallel",
     "unroll",
     "vector",
-    "block.x",
-    "block.y",
-    "block.z",
-    "thread.x",
-    "thread.y",
-    "thread.z",
+    *(f"{unit}.{axis}" for unit in ("block", "thread") for axis in "xyz"),
+    *MATRIX_WORDS,
 )
 #: Other spellings of the same words that users write.
 _SPELLED = {"prange": "parallel", "numba.prange": "parallel", "nb.prange": "parallel"}

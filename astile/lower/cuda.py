@@ -13,7 +13,16 @@ from astile.ir.program import Program
 from astile.lower import assemble, facts, flow, unbound
 from astile.lower.facts import Facts
 from astile.lower.indices import Casts, IndexWriter
-from astile.lower.kernels import ahead, emit, host, launches, restrictions, structure, wide
+from astile.lower.kernels import (
+    ahead,
+    emit,
+    host,
+    launches,
+    matrix_units,
+    restrictions,
+    structure,
+    wide,
+)
 from astile.lower.kernels import barriers as barrier_finder
 from astile.lower.kernels.ahead import Ahead
 from astile.lower.kernels.host import HostControl, HostStatement, Nest, Part, Serial
@@ -183,7 +192,11 @@ class _Module:
         kernel = structure.read(self.program, root, self.facts)
         layout = None
         if not self.plain:
-            layout = wide.layout_of(self.program, root, self.facts, self.types, self.frame)
+            product = matrix_units.products(self.program, root, self.kinds, kernel)
+            layout = wide.layout_of(
+                self.program, root, self.facts, self.types, self.frame,
+                (lambda loop: None) if self.exact else product,
+            )  # fmt: skip
         body = self._body(kernel, layout)
         if layout is not None and not layout.wide:
             layout, body = None, self._body(kernel, None)

@@ -213,12 +213,7 @@ def with_ranges(form: Affine, ranges: list[Range]) -> Affine:
 def _without_rim(atom: ast.expr, ranges: list[Range]) -> Affine | None:
     """What a division, remainder, minimum or maximum is that changes nothing; None for others."""
     if isinstance(atom, ast.BinOp) and isinstance(atom.op, (ast.FloorDiv, ast.Mod)):
-        divisor, inner = affine.of(atom.right), affine.of(atom.left)
-        if not intervals.is_nonnegative(inner, ranges):
-            return None
-        if not intervals.is_nonnegative(divisor - 1 - inner, ranges):
-            return None
-        return affine.constant(0) if isinstance(atom.op, ast.FloorDiv) else inner
+        return _divided(atom, ranges)
     word = intervals.extreme_word(atom)
     if word is None:
         return None
@@ -229,6 +224,21 @@ def _without_rim(atom: ast.expr, ranges: list[Range]) -> Affine | None:
         if all(intervals.is_nonnegative((one - other) * sign, ranges) for other in forms):
             return one
     return None
+
+
+def _divided(atom: ast.BinOp, ranges: list[Range]) -> Affine | None:
+    """A quotient or remainder without what changes nothing in it; None where all does."""
+    divisor, given = affine.of(atom.right), affine.of(atom.left)
+    inner = with_ranges(given, ranges)
+    is_quotient = isinstance(atom.op, ast.FloorDiv)
+    if intervals.is_nonnegative(inner, ranges) and intervals.is_nonnegative(
+        divisor - 1 - inner, ranges
+    ):
+        return affine.constant(0) if is_quotient else inner
+    if inner == given or divisor.value is None or divisor.value <= 0:
+        return None
+    divide = affine.floor_div if is_quotient else affine.modulo
+    return divide(inner, divisor.value)
 
 
 # --- guards -------------------------------------------------------------------------------------

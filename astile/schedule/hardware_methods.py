@@ -7,6 +7,7 @@ from astile.rewrites.annotate import annotate
 from astile.rewrites.bind import bind
 from astile.rewrites.parallel import parallel
 from astile.rewrites.pipeline import pipeline
+from astile.rewrites.tensorize import tensorize
 from astile.rewrites.vectorize import vectorize
 from astile.schedule.select import Loop
 from astile.schedule.steps import LoopLike, Steps
@@ -39,6 +40,13 @@ class HardwareMethods(Steps):
         """
         call = self._call("pipeline", loop, stages)
         return self._apply(call, unsafe, lambda p: pipeline(p, self._loop(loop), stages))
+
+    def tensorize(
+        self, loop: LoopLike, intrinsic: str, *, unsafe: bool = False
+    ) -> tuple[Loop, ...]:
+        """Let matrix units compute a loop; see `astile.rewrites.tensorize`."""
+        call = self._call("tensorize", loop, intrinsic)
+        return self._apply(call, unsafe, lambda p: tensorize(p, self._loop(loop), intrinsic))
 
     def annotate(
         self, loop: LoopLike, key: str, value: Note, *, unsafe: bool = False

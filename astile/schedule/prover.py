@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from astile.analysis import races
 from astile.analysis.equivalence import BUDGET, Checker
-from astile.analysis.verdicts import Proved, Verdict
+from astile.analysis.numbering import IN_ORDER
+from astile.analysis.verdicts import Proved, Unknown, Verdict
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.schedule.refusal import refusal
@@ -52,6 +53,10 @@ class Prover:
             )
             if not isinstance(independent, Proved):
                 verdict = independent
+        if isinstance(verdict, Proved) and _has_products(program):
+            verdict = replace(verdict, kind="equal up to reassociation")
+            if self._exact:
+                verdict = Unknown("matrix units add up products in an order of their own")
         if isinstance(verdict, Proved):
             return replace(verdict, seconds=time.thread_time() - began, is_kept=False)
         raise refusal(verdict)
@@ -100,5 +105,14 @@ def _is_counted(statement: object) -> bool:
 
 
 def _has_bound_loops(program: Program) -> bool:
+    return any(each not in IN_ORDER for each in _kinds(program))
+
+
+def _has_products(program: Program) -> bool:
+    """Whether matrix units compute sums of a program."""
+    return any(each in query.MATRIX_WORDS for each in _kinds(program))
+
+
+def _kinds(program: Program) -> list[str]:
     headers = [query.header(each) for each in query.loops(program.function)]
-    return any(each is not None and each.kind not in ("range", "unroll") for each in headers)
+    return [each.kind for each in headers if each is not None]

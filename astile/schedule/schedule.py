@@ -64,6 +64,7 @@ PRIMITIVES = (
     "parallel",
     "vectorize",
     "pipeline",
+    "tensorize",
     "annotate",
 )
 

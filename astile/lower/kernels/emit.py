@@ -9,7 +9,7 @@ from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.lower.facts import Facts
 from astile.lower.indices import IndexWriter
-from astile.lower.kernels import private, wide
+from astile.lower.kernels import matrix_units, private, wide
 from astile.lower.kernels.private import LocalArray
 from astile.lower.kernels.structure import Structure, axis_of
 from astile.lower.layouts import Layout
@@ -25,9 +25,12 @@ def written(statement: ast.stmt, writer: IndexWriter) -> list[ast.stmt]:
     if not isinstance(statement, ast.For):
         return [rewritten(statement, writer)]
     form, turns = wide.lanes_of(statement, writer), wide.written_out(statement, writer)
+    multiplied = matrix_units.written(statement, writer)
     if form is not None and form.test is not None:
         return [nodes.if_then(form.test, form.statements, [rewritten(statement, writer)])]
-    if form is not None:
+    if multiplied is not None:
+        made = multiplied
+    elif form is not None:
         made = form.statements
     elif turns is not None:
         made = [part for turn in turns for each in turn for part in written(each, writer)]

@@ -14,7 +14,7 @@ from astile.lower import bounds, flow
 from astile.lower.checks import Checks
 from astile.lower.facts import Facts
 from astile.lower.indices import Casts, IndexWriter
-from astile.lower.kernels import emit, structure
+from astile.lower.kernels import emit, matrix_units, structure
 from astile.lower.kernels.ahead import Ahead
 from astile.lower.kernels.declarations import Declarations
 from astile.lower.kernels.lanes import Lanes
@@ -101,9 +101,14 @@ class KernelBody:
         self.thread_reads = self._thread_reads(writer)
         body = [] if self.kernel.blocks else self.thread_reads
         body += self._statement(self.kernel.root, Place(writer))
-        is_wide = self.words.layout is not None and bool(self.words.layout.wide)
+        layout = self.words.layout
+        is_wide = layout is not None and bool(layout.wide)
         top = self.declared.statements(is_aligned=is_wide)
-        return [*top, *(self.lanes.reads() if self.lanes is not None else ()), *body]
+        parts = {} if layout is None else layout.parts
+        top += matrix_units.declared(parts, self.words.cuda, self.words.numpy)
+        if self.lanes is not None:
+            top += self.lanes.reads(always=bool(parts))
+        return [*top, *body]
 
     def _inner(self) -> frozenset[str]:
         """Variables of the kernel's loops that nothing reads outside of their loops."""

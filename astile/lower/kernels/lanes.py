@@ -100,9 +100,9 @@ class Lanes:
         x, y, z = kernel.block
         self._full = x * y * z % WARP == 0  # no warp lacks lanes
 
-    def reads(self) -> list[ast.stmt]:
-        """``lane = uint32(cuda.laneid)``, where it is needed."""
-        if not self._others:
+    def reads(self, *, always: bool) -> list[ast.stmt]:
+        """``lane = uint32(cuda.laneid)``, where it is needed, or always."""
+        if not self._others and not always:
             return []
         index = nodes.call(self.casts.uint32, [nodes.attribute(self.cuda, "laneid")])
         return [nodes.assign(self._fresh("lane"), index)]

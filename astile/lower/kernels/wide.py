@@ -8,10 +8,11 @@ stays a loop.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from astile.analysis import affine
+from astile.analysis.fragments import Product
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.lower import bounds, flow
@@ -254,9 +255,14 @@ def lanes_of(loop: ast.For, writer: IndexWriter) -> Form | None:
 
 
 def layout_of(
-    program: Program, root: ast.For, facts: Facts, types: Mapping[str, str], frame: Frame
+    program: Program,
+    root: ast.For,
+    facts: Facts,
+    types: Mapping[str, str],
+    frame: Frame,
+    product: Callable[[ast.For], Product | None],
 ) -> Layout | None:
-    """What is known of the arrays of a nest; None where no loop runs over lanes.
+    """What is known of the arrays of a nest; None where no loop runs over lanes or tiles.
 
     Args:
         program: the whole program.
@@ -264,9 +270,11 @@ def layout_of(
         facts: the program's integers.
         types: array parameter -> name of its dtype.
         frame: the names of the module.
+        product: a loop -> the products in it that matrix units compute.
     """
+    kinds = ("vector", *query.MATRIX_WORDS)
     headers = map(query.header, query.loops(root))
-    if not any(each is not None and each.kind == "vector" for each in headers):
+    if not any(each is not None and each.kind in kinds for each in headers):
         return None
     made = [m for s in query.statements(root) if (m := query.allocation(s)) is not None]
     shared = {
@@ -279,5 +287,7 @@ def layout_of(
         shared,
         frozenset(each.array for each in made if each.scope == "local"),
         lambda name: frame.word(f"astile.intrinsics.cuda.{name}"),
+        lambda name: frame.word(f"astile.intrinsics.matrix_units.{name}"),
         frame.fresh,
+        product,
     )

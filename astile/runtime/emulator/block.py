@@ -15,9 +15,13 @@ from astile.runtime.emulator.clock import Clock, Interval, Strand
 from astile.runtime.emulator.copies import Copies
 from astile.runtime.emulator.errors import BarrierError, Index3, UninitialisedError
 from astile.runtime.emulator.execution import BlockMemory, Execution, Thread
+from astile.runtime.emulator.matrix_words import MATRIX_WORDS
 from astile.runtime.emulator.scalars import MASK32, undefined
 from astile.runtime.emulator.translate import Translated
 from astile.runtime.emulator.words import WARP_WORDS
+
+#: Words at which lanes of a warp meet.
+_MEETINGS = WARP_WORDS | MATRIX_WORDS.keys()
 
 
 @dataclass(slots=True)
@@ -187,10 +191,10 @@ def _meet_in_warps(
     clock = execution.clock
     by_number = {thread.number: thread for thread in threads}
     waiting = {each.thread.number: each for each in arrived}
-    while any(each.word in WARP_WORDS for each in waiting.values()):
+    while any(each.word in _MEETINGS for each in waiting.values()):
         groups = _complete_groups(clock, by_number, waiting)
         for group in groups:
-            _ANSWERS[group[0].word.partition("_")[0]](group)
+            _answer(clock, group)
         for each in execution.ordered([each for group in groups for each in group]):
             del waiting[each.thread.number]
             later = _advance(clock, each.thread)
@@ -212,7 +216,7 @@ def _complete_groups(
     grouped: set[int] = set()
     missing: tuple[Waiting, Thread] | None = None
     for number, each in waiting.items():
-        if number in grouped or each.word not in WARP_WORDS:
+        if number in grouped or each.word not in _MEETINGS:
             continue
         if not each.mask >> each.thread.lane & 1:
             _report(clock, each, f"lane {each.thread.lane} is not in its mask {each.mask:#x}")
@@ -239,6 +243,19 @@ def _complete_groups(
             [Related(clock.places.span(other.place), f"thread {thread.strand.thread}")],
         )
     return groups
+
+
+def _answer(clock: Clock, group: list[Waiting]) -> None:
+    word = MATRIX_WORDS.get(group[0].word)
+    if word is None:
+        _ANSWERS[group[0].word.partition("_")[0]](group)
+        return
+    if len(group) < 32:
+        _report(clock, group[0], f"{len(group)} lanes of a warp meet at {word.name}, not all 32")
+    group.sort(key=lambda each: each.thread.lane)
+    found = word.answers([each.arguments for each in group])
+    for each, answer in zip(group, found, strict=True):
+        each.thread.answer = answer
 
 
 def _synchronise(group: list[Waiting]) -> None:

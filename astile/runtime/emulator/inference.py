@@ -39,6 +39,7 @@ from astile.runtime.emulator.kinds import (
     unary,
     unify,
 )
+from astile.runtime.emulator.matrix_words import MatrixWord
 from astile.runtime.emulator.wide import WideAccess
 from astile.runtime.emulator.words import AXES, DeviceFunction, DeviceWord
 
@@ -250,6 +251,9 @@ class Inference:
             if function.stores or not isinstance(array, ArrayOf):
                 return None
             return TupleOf((of_dtype(array.dtype),) * function.count)
+        if isinstance(function, MatrixWord):
+            kind = of_dtype(np.dtype(np.uint32 if function.loads else np.float32))
+            return TupleOf((kind,) * function.count)
         if any(function is each for each in (int, len, abs, min, max, float)):
             return of_builtin(function, arguments)
         if getattr(math, getattr(function, "__name__", "?"), None) is function:

@@ -19,6 +19,7 @@ from astile.runtime.emulator.copy_words import CopyWord
 from astile.runtime.emulator.errors import Places
 from astile.runtime.emulator.inference import MISSING, Inference
 from astile.runtime.emulator.kinds import Integer, Real, Type, binary
+from astile.runtime.emulator.matrix_words import MatrixWord
 from astile.runtime.emulator.wide import WideAccess
 from astile.runtime.emulator.words import (
     ATOMICS,
@@ -177,6 +178,12 @@ class Rewrite(Arithmetic, ast.NodeTransformer):
             place = nodes.const(self.places.number(node))
             arguments = [nodes.name(THREAD), *self._visited(node.args), place]
             return nodes.call(self.bind(function.on), arguments)
+        if isinstance(function, MatrixWord):
+            self.collective = self.warp = True
+            place = nodes.const(self.places.number(node))
+            arguments = [nodes.name(THREAD), *self._visited(node.args), nodes.clone(place)]
+            brought = nodes.call(self.bind(function.brought), arguments)
+            return ast.Yield(nodes.tuple_of([nodes.const(function.name), place, brought]))
         if isinstance(function, type) and issubclass(function, np.generic):
             return self.cast(np.dtype(function), node)
         if function is float:

@@ -1,0 +1,142 @@
+"""Products that matrix units compute: their text, values, conflicts, machine code, refusals."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+
+import numpy as np
+import pytest
+
+from astile.errors import LoweringError
+from astile.lower import cuda
+from astile.lower.lowered import Lowered
+from astile.runtime import emulate, machine_code
+from astile.schedule.schedule import Schedule
+from tests.support.programs import program_from
+from tests.support.tiles_of_products import COLUMNS, ROWS, matrices, text
+
+TYPES = {"A": "float16", "B": "float16", "C": "float32"}
+
+
+def scheduled(*form: str, tiles: int = 2, loop: int = -1) -> Schedule:
+    s = Schedule(program_from(text(*form, tiles=tiles)))
+    s.tensorize([each for each in s.loops() if each.var == "u"][loop], "mma.m16n8k16.f16")
+    return s
+
+
+@cache
+def lowered(rows: str = "by rows", columns: str = "by rows", tiles: int = 2) -> Lowered:
+    return scheduled(rows, columns, tiles=tiles).lowered("cuda", TYPES)
+
+
+def emulated(made: Lowered, tiles: int = 2) -> tuple[np.ndarray, emulate.EmulationReport]:
+    a, b, c = matrices(tiles)
+    report = emulate.EmulationReport()
+    emulate.load(made.text, made.entry, report=report)(a, b, c)
+    return c, report
+
+
+# --- the text -----------------------------------------------------------------------------------
+
+
+def test_a_product_is_loads_and_one_instruction_for_each_tile() -> None:
+    names = [
+        each.func.id
+        for each in ast.walk(ast.parse(lowered().text))
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Name)
+    ]
+    assert names.count("load_rows4") == 1
+    assert names.count("load_columns4") == 1
+    assert names.count("multiply_add_f16") == 1
+    assert "a = cuda.shared.array((16, 24), np.float16, alignment=16)" in lowered().text
+    assert "lane = uint32(cuda.laneid)" in lowered().text
+
+
+@pytest.mark.parametrize(("columns", "word"), [("by rows", "columns"), ("by columns", "rows")])
+def test_an_odd_number_of_tiles_is_loaded_one_by_one(columns: str, word: str) -> None:
+    assert f"load_{word}2(" in lowered(columns=columns, tiles=3).text
+
+
+def test_a_product_of_types_that_are_not_known_stays_a_loop() -> None:
+    assert "multiply_add_f16" not in scheduled().source("cuda")
+
+
+def test_a_product_stays_a_loop_where_sums_keep_their_order() -> None:
+    made = cuda.lower(scheduled().program, types=TYPES, exact=True)
+    assert "multiply_add_f16" not in made.text
+
+
+def test_a_product_stays_a_loop_for_the_simulator() -> None:
+    made = cuda.lower(scheduled().program, types=TYPES, plain=True)
+    assert "multiply_add_f16" not in made.text
+    np.testing.assert_array_equal(emulated(made)[0], emulated(lowered())[0])
+
+
+# --- values -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tiles", [1, 2, 3])
+@pytest.mark.parametrize("columns", COLUMNS)
+@pytest.mark.parametrize("rows", ROWS)
+def test_values_however_operands_lie(rows: str, columns: str, tiles: int) -> None:
+    found, report = emulated(lowered(rows, columns, tiles), tiles)
+    a, b, c = matrices(tiles)
+    np.testing.assert_array_equal(found, c + a.astype(np.float64) @ b.astype(np.float64))
+    assert report.launches[0].shared["a"].requests > 0
+
+
+def test_values_of_a_loop_over_one_product() -> None:
+    s = Schedule(program_from(text()))
+    s.tensorize("h", "mma.m16n8k16.f16")
+    made = s.lowered("cuda", TYPES)
+    a, b, c = matrices()
+    np.testing.assert_array_equal(emulated(made)[0], c + a.astype(float) @ b.astype(float))
+
+
+# --- machine code -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cc", [(8, 0), (9, 0)])
+def test_machine_code(cc: tuple[int, int]) -> None:
+    try:
+        [code] = machine_code.of(lowered(), matrices(), {}, cc).kernels
+    except LoweringError as error:
+        pytest.skip(f"no tools for machine code here: {error}")
+    assert code.stack == code.spill_bytes == 0
+
+
+# --- refuses ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("array", "kind", "message"),
+    [
+        ("A", "float32", "a holds float32 and not float16"),
+        ("B", "int8", "w holds int8 and not float16"),
+        ("C", "float64", "C holds float64 and not float32"),
+    ],
+)
+def test_other_types(array: str, kind: str, message: str) -> None:
+    with pytest.raises(LoweringError, match=message) as caught:
+        scheduled().lowered("cuda", TYPES | {array: kind})
+    assert caught.value.code == "lowering.matrix-product"
+
+
+def test_blocks_whose_warps_are_others() -> None:
+    source = text().replace("for i in thread.y(8)", "for i in thread.y(16)")
+    s = Schedule(program_from(source.replace("A[i_1 * 8 + i,", "A[i_1 * 8 + i % 8,")))
+    s.tensorize(
+        [each for each in s.loops() if each.var == "u"][-1], "mma.m16n8k16.f16", unsafe=True
+    )
+    with pytest.raises(LoweringError, match="4 x 16 threads") as caught:
+        s.lowered("cuda", TYPES)
+    assert caught.value.code == "lowering.matrix-product"
+
+
+def test_an_array_that_was_laid_out_anew_after_the_step() -> None:
+    s = scheduled()
+    s.transform_layout("w", "lambda k, j: (k, j % 2, j // 2)", unsafe=True)
+    with pytest.raises(LoweringError, match="side by side") as caught:
+        s.lowered("cuda", TYPES)
+    assert caught.value.code == "lowering.matrix-product"
