@@ -43,6 +43,7 @@ def dependences(
     schedule: isl.UnionMap,
     may_sources: isl.UnionMap | None = None,
     settled: Collection[str] = (),
+    session: isl.Session | None = None,
 ) -> Dependences:
     """For each sink the last source before it that wrote its cell; see `isl.flow`.
 
@@ -52,6 +53,8 @@ def dependences(
         schedule: access instance -> time.
         may_sources: sources that hide nothing.
         settled: names of sinks that are left out.
+        session: of the maps, where the same may be asked again: most steps leave most arrays as
+            they are.
     """
     reads, writes = _by_array(sinks), _by_array(sources)
     maybe = {} if may_sources is None else _by_array(may_sources)
@@ -65,7 +68,8 @@ def dependences(
             alone = _union(nothing, some)
             found = Dependences(nothing, nothing, alone, alone)
         else:
-            found = _of_array(
+            found = _recalled(
+                session,
                 _union(nothing, some),
                 _union(nothing, writes.get(array, ())),
                 times.of(every),
@@ -78,6 +82,21 @@ def dependences(
             result.maybe_without.union(found.maybe_without),
         )
     return result
+
+
+def _recalled(
+    session: isl.Session | None,
+    sinks: isl.UnionMap,
+    sources: isl.UnionMap,
+    schedule: isl.UnionMap,
+    may_sources: isl.UnionMap | None,
+) -> Dependences:
+    """The dependences of one array, from the session where they were found before."""
+    if session is None:
+        return _of_array(sinks, sources, schedule, may_sources)
+    accesses = (sinks, sources, schedule, *([] if may_sources is None else [may_sources]))
+    question = (_of_array, *(each.to_str() for each in accesses))
+    return session.recalled(question, lambda: _of_array(sinks, sources, schedule, may_sources))
 
 
 def _of_array(

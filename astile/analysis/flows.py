@@ -63,7 +63,9 @@ def original_flow(model: Model) -> Flow:
 def dependences_of(model: Model) -> Dependences:
     """Which write each read of a model gets its value from."""
     read = {f"{model.statements[each.reader].name}{each.read.slot}" for each in model.near}
-    found = dependences(model.sinks, model.sources, model.schedule, settled=read)
+    found = dependences(
+        model.sinks, model.sources, model.schedule, settled=read, session=model.session
+    )
     must = found.must.union(near_flow(model, model.near))
     return Dependences(must, must, found.without, found.maybe_without)
 

@@ -256,7 +256,7 @@ def contributions(model: Model, updates: dict[str, Update], hints: Hints | None)
     names = {update.statement.name for update in updates.values()}
     near = [each for each in model.near if model.statements[each.writer].name not in names]
     read = {f"{model.statements[each.reader].name}{each.read.slot}" for each in near}
-    found = dependences(sinks, must, model.schedule, may, settled=read)
+    found = dependences(sinks, must, model.schedule, may, settled=read, session=session)
     writes = found.may.union(near_flow(model, near).intersect_range(sinks.domain()))
     without = found.maybe_without
     special = writes.apply_domain(model.tokens)

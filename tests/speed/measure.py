@@ -43,13 +43,14 @@ def timed(subject: str) -> Iterator[list[Timed]]:
     def apply(self: Steps, call: Any, unsafe: bool, rewrite: Callable[..., Any]) -> Any:
         if self._is_trial:
             return plain(self, call, unsafe, rewrite)
-        began, is_refused = time.process_time(), True
+        spelled, is_refused = str(self._spelled(call)), True
+        began = time.process_time()
         try:
             made = plain(self, call, unsafe, rewrite)
             is_refused = False
             return made
         finally:
-            found.append(Timed(subject, str(call), time.process_time() - began, is_refused))
+            found.append(Timed(subject, spelled, time.process_time() - began, is_refused))
 
     with mock.patch.object(Steps, "_apply", apply):
         yield found
