@@ -56,7 +56,7 @@ def tile(
             code="schedule.bad-factor",
             hints=[_TILE_HINT],
         )
-    handles = [Loop(s, select.find_loop(s.program, each)) for each in loops]
+    handles = [s.handle(each) for each in loops]
     outer: list[Loop] = []
     inner: list[Loop] = []
     for k, (loop, size) in enumerate(zip(handles, sizes, strict=True)):

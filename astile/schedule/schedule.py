@@ -97,7 +97,7 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethod
         if stage is None:
             found = select.counted_loops(self.program)
         else:
-            found = select.loops_of(self.program, select.stage_or_loop(self.program, stage))
+            found = select.loops_of(self.program, self._stage(stage))
         return self._handles([i for each in found if (i := nodes.loop_id(each)) is not None])
 
     def stages(self) -> tuple[Stage, ...]:

@@ -172,7 +172,20 @@ class Steps(ABC):
                 hints=[f"find it by name: {loop.name!r}"],
             )
 
+    def handle(self, wanted: LoopLike) -> Loop:
+        """The loop that a handle or a name means, for functions that take either.
+
+        Args:
+            wanted: a handle of this schedule, ``"i"``, ``"conv.i"`` or ``"i#1"``.
+
+        Raises:
+            ScheduleError: when there is none, or more than one, or it is another schedule's.
+        """
+        return Loop(self, self._loop(wanted))
+
     def _stage(self, wanted: StageLike) -> Stage:
+        if isinstance(wanted, Loop):
+            self._check_own(wanted)
         return select.stage_or_loop(self.program, wanted)
 
     def _call(self, primitive: str, *arguments: object, **options: object) -> Asked:

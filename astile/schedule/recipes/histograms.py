@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from astile.errors import ScheduleError
 from astile.ir.stages import Stage
-from astile.schedule import select
 from astile.schedule.recipes.cooperation import spread
 from astile.schedule.schedule import Schedule
 from astile.schedule.select import Loop
@@ -30,7 +29,7 @@ def histogram(s: Schedule, loop: Loop | str, result: str, parts: int = 8) -> Loo
     Raises:
         ScheduleError: as `rfactor`, and `IllegalSchedule` for real numbers under ``exact=True``.
     """
-    whole = Loop(s, select.find_loop(s.program, loop))
+    whole = s.handle(loop)
     part, _ = s.split(whole, [parts, None])
     start, *_ = s.rfactor(_stage(part, result), part)
     [part] = s.merge(start, part)
@@ -61,7 +60,7 @@ def block_histogram(
     Raises:
         ScheduleError: as `rfactor` and `set_scope`.
     """
-    whole = Loop(s, select.find_loop(s.program, loop))
+    whole = s.handle(loop)
     names = [s.program.fresh_name(f"{whole.var}_{each}") for each in ("turn", "block", "lane")]
     turn, block, lane = s.split(whole, [None, blocks, threads], names=names)
     s.reorder(block, lane, turn)

@@ -51,7 +51,7 @@ def tiled_matmul(
     Raises:
         ScheduleError: when the program is none of this form.
     """
-    rows, columns, summed = (Loop(s, select.find_loop(s.program, each)) for each in loops)
+    rows, columns, summed = (s.handle(each) for each in loops)
     stops = [_stop(s, each) for each in (rows, columns, summed)]
     threads = _threads(tile, cells)
     shapes = [_own(count, each, lanes) for each, count in zip(threads, cells, strict=True)]
@@ -185,7 +185,7 @@ def packed_matmul(
     Raises:
         ScheduleError: when the program is none of this form.
     """
-    i, j, k = (Loop(s, select.find_loop(s.program, each)) for each in loops)
+    i, j, k = (s.handle(each) for each in loops)
     row, summed = i.var, k.var
     j_0, j_1 = s.split(j, [None, columns])
     s.reorder(j_0, i, j_1, k)

@@ -37,7 +37,7 @@ def row_reduction(s: Schedule, row: Loop | str, threads: int = 256, cells: int =
     Raises:
         ScheduleError: when there is no such loop, and as `rfactor` and `bind`.
     """
-    rows = Loop(s, select.find_loop(s.program, row))
+    rows = s.handle(row)
     others: tuple[Loop, ...] = ()
     if cells:
         extents = _extents(s, rows)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from astile.errors import ScheduleError
-from astile.schedule import select
 from astile.schedule.recipes.cooperation import (
     BLOCKS,
     THREADS,
@@ -90,7 +89,7 @@ def time_tiled(
     Raises:
         ScheduleError: when the nests are none of this form.
     """
-    step = Loop(s, select.find_loop(s.program, time))
+    step = s.handle(time)
     axes, sweeps = _merged_sweeps(s, step, len(tile) - 1, reach)
     for each in axes:
         s.skew(step, each, sweeps * reach)
@@ -123,7 +122,7 @@ def time_fronts(
     Raises:
         ScheduleError: when the nests are none of this form.
     """
-    step = Loop(s, select.find_loop(s.program, time))
+    step = s.handle(time)
     (rows,), sweeps = _merged_sweeps(s, step, 1, reach)
     s.skew(step, rows, sweeps * reach)
     late, front, step, rows = s.tile([step, rows], tile)

@@ -35,7 +35,7 @@ def vector_rows(s: Schedule, row: Loop | str, lanes: int = 64, block: int = 16) 
         ScheduleError: when there is no such loop, lanes are not a multiple of 4, and as `rfactor`
             and `parallel`.
     """
-    rows = Loop(s, select.find_loop(s.program, row))
+    rows = s.handle(row)
     allocations = _allocated_in(s, rows)
     row_vectors(s, rows, lanes)
     blocks, _ = s.split(rows, [None, block])
@@ -62,7 +62,7 @@ def row_vectors(s: Schedule, row: Loop | str, lanes: int = 64) -> None:
             code="schedule.bad-factor",
             hints=(f"take a multiple of {_AT_A_TIME}, such as 64",),
         )
-    for loop in directly_inside(s, [Loop(s, select.find_loop(s.program, row))]):
+    for loop in directly_inside(s, [s.handle(row)]):
         _vectorized(s, loop, lanes)
 
 
