@@ -131,6 +131,28 @@ class Forms:
         return bool(bounds.unproved(self.program))
 
     @cached_property
+    def _indexed_by_data(self) -> frozenset[str]:
+        """Arguments that have accesses which no condition on sizes keeps inside."""
+        found = {each.array for each in bounds.unproved(self.program)}
+        parameters = set(query.parameters(self.program.function))
+        return frozenset(parameters if "" in found else found & parameters)
+
+    def needs_the_host(self, checked: arguments.Checked, target: str) -> bool:
+        """Whether a call has to run on the host, whose statements are never reached for nothing.
+
+        A GPU puts a cell of the array in place of one outside, and an array without cells has none.
+
+        Args:
+            checked: the arguments of the call.
+            target: where it is going to run.
+        """
+        if target not in ("cuda", "emulate"):
+            return False
+        empty = {name for name, each in checked.arrays.items() if 0 in each.shape}
+        on_device = any(each.on_device for each in checked.arrays.values())
+        return not on_device and bool(empty) and not empty.isdisjoint(self._indexed_by_data)
+
+    @cached_property
     def _sure(self) -> tuple[bounds.Condition, ...] | None:
         return bounds.sure(self.program) if not self.program.helper_programs else None
 

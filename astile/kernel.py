@@ -326,6 +326,10 @@ class Kernel(Generic[P, R_co]):
     def _run(
         self, forms: Forms, target: str, checked: arguments.Checked, given: Sequence[object]
     ) -> object:
+        if forms.needs_the_host(checked, target):
+            forms, values = forms.without_steps, checked.values
+            target = "cpu" if target == "cuda" else "python"
+            checked = arguments.check(forms.uses, forms.conditions, values, target)
         original = False
         if checked.overlaps and (target in ("cuda", "emulate") or forms.rewrites(target)):
             self._require_no_overlap(target, checked.overlaps)

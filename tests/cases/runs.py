@@ -12,7 +12,7 @@ from astile.kernel import Kernel
 from astile.schedule.schedule import Schedule
 from tests.cases import corpus
 from tests.cases.forms import Subject, reorders, split_all
-from tests.cases.values import Raised, Results, difference, run
+from tests.cases.values import Raised, difference, run
 
 TARGETS = ("python", "cpu", "emulate")
 #: Factor and what is added to it; None stands for the number of iterations.
@@ -89,22 +89,10 @@ def _first_difference(
                 if isinstance(wanted[-1][1], Raised):
                     continue  # the plain function fails too, only later
                 raise
-            if _refuses_empty(wanted, got):
-                continue  # counted among what a GPU does not do, see docs/semantics.md
             where = difference(wanted, got, bitwise=bitwise, ignored=subject.scratch)
             if where is not None:
                 return f"{where} at size {subject.sizes[size]}, seed {seed}"
     return None
-
-
-def _refuses_empty(wanted: Results, got: Results) -> bool:
-    """Whether a kernel refuses an array without cells, which its fallback cell would be in."""
-    found = got[-1][1]
-    return (
-        isinstance(found, Raised)
-        and "is empty, and is indexed" in found.error
-        and (not isinstance(wanted[-1][1], Raised))
-    )
 
 
 def _extent(subject: Subject, target: str) -> dict[str, Any]:

@@ -193,5 +193,4 @@ def test_26_indices_that_leave_an_array():
 def test_26_arrays_without_cells_on_a_gpu():
     agrees(corners.gathered, zeros(0), zeros(0, "int64"), zeros(0))  # no block is launched
     arguments = [zeros(0), zeros(3, "int64"), zeros(2)]
-    agrees(corners.summed_lists, *arguments, targets=HOST)
-    assert outcome(tile(target="emulate")(corners.summed_lists), arguments).raised is IndexError
+    agrees(corners.summed_lists, *arguments)  # on the host
