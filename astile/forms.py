@@ -57,16 +57,19 @@ class Forms:
         self._schedules: dict[str, Schedule] = {}
         self._specializers: dict[str, Specializer] = {}
 
-    def of_ranks(self, function: object, ranks: Mapping[str, int]) -> Forms:
-        """The forms of the function for arrays with more axes, under the same schedule.
+    def like(
+        self, function: object, ranks: Mapping[str, int], integers: Mapping[str, str]
+    ) -> Forms:
+        """The forms of the function for other arrays, under the same schedule.
 
         Args:
             function: what the program was made from.
-            ranks: parameter -> how many axes it has.
+            ranks: parameter -> how many axes it has, where it has more than the text shows.
+            integers: arrays of integers of which sums are taken -> their dtype.
         """
-        program = build(function, scratch=self.program.scratch, exact=self._exact, ranks=ranks)
-        tiles, scheduling = self._tiles, self._scheduling
-        return Forms(program, tiles=tiles, scheduling=scheduling, exact=self._exact)
+        scratch, exact = self.program.scratch, self._exact
+        program = build(function, scratch=scratch, exact=exact, ranks=ranks, integers=integers)
+        return Forms(program, tiles=self._tiles, scheduling=self._scheduling, exact=exact)
 
     @cached_property
     def as_written(self) -> Forms:

@@ -17,7 +17,6 @@ from astile.errors import ArgumentError, InternalError, LoweringError, ScheduleE
 from astile.forms import Forms, Scheduling
 from astile.frontend import build
 from astile.ir.module import module_text
-from astile.ranks import Ranks
 from astile.report import Report
 from astile.runtime import arguments, arrays, dlpack, launch, load, machine_code
 from astile.runtime import compile as compiling
@@ -27,6 +26,7 @@ from astile.schedule import limits
 from astile.schedule.blame import Blame
 from astile.schedule.schedule import Schedule
 from astile.schedule.step import Step
+from astile.variants import Variants
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -77,7 +77,8 @@ class Kernel(Generic[P, R_co]):
             program = build.build(function, scratch=scratch, exact=exact)
         self._original = program
         self._forms = Forms(program, tiles=tiles, scheduling=schedule, exact=exact)
-        self._ranks = Ranks(self._forms, None if isinstance(schedule, Schedule) else function)
+        own = None if isinstance(schedule, Schedule) else function
+        self._variants = Variants(self._forms, own)
         self._has_warned = False
         self._repeats = Repeats({e.name for e in self._forms.uses if e.may_be_written})
         self._not_compiled: set[tuple[tuple[str, str], ...]] = set()
@@ -95,7 +96,7 @@ class Kernel(Generic[P, R_co]):
             if known is not None:
                 return cast("R_co", known.again(given))
             target = self._target_for(values)
-            forms = self._ranks.fitting(values).suited_to(values, target)
+            forms = self._variants.fitting(values).suited_to(values, target)
             checked = arguments.check(forms.uses, forms.conditions, values, target)
             return cast("R_co", self._run_or_fall_back(forms, target, checked, given))
         except InternalError:
@@ -217,7 +218,7 @@ class Kernel(Generic[P, R_co]):
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any], show: checking.Show | None
     ) -> checking.CheckReport:
         values = self._bound(args, kwargs)
-        forms = self._ranks.fitting(values).suited_to(values, "python")
+        forms = self._variants.fitting(values).suited_to(values, "python")
         checked = arguments.check(forms.uses, forms.conditions, values, "python")
         if checked.overlaps:
             raise ArgumentError(
@@ -266,7 +267,7 @@ class Kernel(Generic[P, R_co]):
             LoweringError: where something is missing, or a kernel cannot be compiled.
         """
         values = self._bound(args, kwargs)
-        forms = self._ranks.fitting(values).suited_to(values, "emulate")
+        forms = self._variants.fitting(values).suited_to(values, "emulate")
         checked = arguments.check(forms.uses, forms.conditions, values, "emulate")
         lowered = forms.schedule("cuda").lowered("cuda", checked.types)
         bound = inspect.BoundArguments(self.__signature__, dict(checked.values))

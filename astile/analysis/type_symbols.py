@@ -8,7 +8,9 @@ becomes a symbol of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+
+import numpy as np
 
 from astile.ir import needs as assumed
 from astile.ir.needs import Need
@@ -18,6 +20,7 @@ Type = frozenset[str]
 
 WEAK = ("int", "float", "complex", "bool")
 _WIDE = "numpy.float64"
+_NUMBERS: Mapping[str, complex] = {"int": 0, "float": 0.0, "complex": 0j}
 
 
 class JoinedType(str):
@@ -60,6 +63,15 @@ class AssumedTypes:
     """
 
     def __init__(self, needs: Iterable[Need]) -> None:
+        needs = tuple(needs)
+        #: Types of arguments that are known before the call.
+        self._known = {
+            _symbol(each.sources[0]): each.kept[1]
+            for each in needs
+            if isinstance(each, assumed.JoinedType)
+            and len(each.sources) == 1
+            and each.kept[0] == "dtype"
+        }
         #: The type that others join to, those types, and whether all are floating-point types.
         self._joins = [
             (_symbol(each.kept), frozenset(map(_symbol, each.sources)), each.kinds == "f")
@@ -79,7 +91,18 @@ class AssumedTypes:
                 return frozenset([kept])
             if is_floating and _WIDE in types and types <= sources | {_WIDE, "int", "float"}:
                 return frozenset([_WIDE])
+        if not self._known.keys().isdisjoint(types):
+            return self._promoted(types)
         return types
+
+    def _promoted(self, types: Type) -> Type:
+        """The type that NumPy promotes several to, where all are known."""
+        found = [self._known.get(each, each.removeprefix("numpy.")) for each in strong_of(types)]
+        if not all(hasattr(np, each) for each in found):
+            return types
+        numbers = [_NUMBERS[each] for each in types if each in _NUMBERS]
+        joined = np.result_type(*(np.dtype(each) for each in found), *numbers)
+        return frozenset([f"numpy.{joined.name}"])
 
     def is_floating(self, types: Type) -> bool:
         """Whether types are assumed to be one floating-point type of 32 or 64 bits."""

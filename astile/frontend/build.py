@@ -45,6 +45,7 @@ def build(
     scratch: Iterable[str] = (),
     exact: bool = False,
     ranks: Mapping[str, int] | None = None,
+    integers: Mapping[str, str] | None = None,
 ) -> Program:
     """The program of a function, in loops where loops can say it.
 
@@ -53,13 +54,13 @@ def build(
         scratch: array arguments whose contents after the call nobody reads.
         exact: keep the order in which NumPy adds floating-point numbers.
         ranks: arguments -> how many axes they have, where the text alone does not show it.
+        integers: arguments that are arrays of integers, of which sums are taken -> their dtype.
 
     Raises:
         SourceError: for Python that astile does not read, with its place and what to write.
     """
     program = as_written(function, scratch=scratch)
-    result = program if ranks is None else replace(program, ranks=ranks)
-    given = result
+    given = result = replace(program, ranks=ranks or {}, integers_of=integers or {})
     for each in PASSES:
         result = each(result)
     result = slices(reductions(result, exact=exact))

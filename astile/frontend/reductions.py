@@ -230,6 +230,7 @@ class _Reduction:
         ):
             raise Kept("functions of truth values, which are computed in float16")
         self.assumed.add(facts.needs_of(query.names_read(value)))
+        sources = self._shown(sources)
         if word in ("max", "min"):
             return self._extreme(word, cell, sources)
         if word in ("any", "all"):
@@ -265,6 +266,16 @@ class _Reduction:
             value = nodes.binary(value, ast.Div, self.cells.count())
         is_wide = kept == ("dtype", "float64")
         return replace(made, value=value if is_wide else self._cast(kept, value))
+
+    def _shown(self, sources: set[Source]) -> set[Source]:
+        """The sources, with the types of integers that a call showed."""
+        found: set[Source] = set()
+        for kind, name in sources:
+            dtype = self.reducer.program.integers_of.get(name) if kind == "like" else None
+            if dtype is not None:
+                self.assumed.add([JoinedType(("dtype", dtype), ((kind, name),), "biu")])
+            found.add((kind, name) if dtype is None else ("dtype", dtype))
+        return found
 
     def _kept(self, sources: set[Source]) -> Source:
         """The type that all join to, or are expected to."""

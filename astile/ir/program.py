@@ -40,6 +40,7 @@ class Program:
         written: the function as it was written, for calls that bring something else or arrays
             that meet in memory; None where no call needs it.
         ranks: arguments -> how many axes they have, where a call showed more than the text.
+        integers_of: arguments that a call showed to be arrays of integers -> their dtype.
         reassociated: whether this program adds floating-point numbers in another order than the
             function as it was written.
     """
@@ -57,6 +58,7 @@ class Program:
     needs: tuple[Need, ...] = ()
     written: Program | None = None
     ranks: Mapping[str, int] = field(default_factory=dict)
+    integers_of: Mapping[str, str] = field(default_factory=dict)
     reassociated: bool = False
 
     @property

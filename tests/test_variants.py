@@ -1,4 +1,4 @@
-"""Kernels of functions whose text does not show how many axes an array has."""
+"""Kernels of functions whose text does not show how many axes or what numbers an array has."""
 
 from __future__ import annotations
 
@@ -50,3 +50,39 @@ def test_a_schedule_that_was_made_before_is_for_the_text():
     made = Kernel.of_schedule(s, "python")
     with pytest.raises(ArgumentError, match="expected 1 axis"):
         made(np.zeros((3, 4)), np.zeros((3, 4)), ORDER)
+
+
+def summed(x, weights, out):
+    for i in range(x.shape[0]):
+        out[i] = np.sum(x[i, :]) + np.mean(weights[i, :])
+    return np.sum(x), x.mean(), np.sum(weights)
+
+
+@pytest.mark.parametrize("target", ["python", "cpu", "emulate"])
+@pytest.mark.parametrize("dtype", ["int64", "int32", "uint8", "bool", "float32"])
+def test_sums_of_integers_are_integers(target, dtype):
+    random = np.random.default_rng(0)
+    x = (250 * random.random((4, 5))).astype(dtype)
+    x[0] = x[0] != 0
+    weights, out = random.random((4, 5)), np.zeros(4)
+    wanted = np.zeros(4)
+    returned = summed(x, weights, wanted)
+    made = tile(target=target)(summed)
+    found = made(x, weights, out)
+    np.testing.assert_allclose(out, wanted, rtol=1e-6)
+    assert [type(each) for each in found] == [type(each) for each in returned]
+    np.testing.assert_allclose(found, returned, rtol=1e-6)
+
+
+def test_steps_are_taken_for_sums_of_integers_too():
+    made = tile(target="python", schedule=lambda s: s.reorder("j", "i"))(rows)
+    x, out = np.arange(12).reshape(3, 4), np.zeros(3, np.int64)
+    x[0, 0] = 2**60 + 1  # no float64 holds it
+    made(x, out)
+    assert out.tolist() == x.sum(axis=1).tolist()
+    assert "step 1" in str(made.check(x, out))
+
+
+def rows(x, out):
+    for i in range(out.shape[0]):
+        out[i] = np.sum(x[i, :])
