@@ -342,9 +342,7 @@ class Kernel(Generic[P, R_co]):
         may_leave = forms.may_leave(checked, target)
         specializer = forms.specializer(target)
         with limits.naming_steps(() if original else forms.schedule(target).steps):
-            launcher = specializer.launcher(
-                checked.types, original=original, check_bounds=may_leave
-            )
+            launcher = specializer.suited_to(checked, original=original, check_bounds=may_leave)
         if target == "cuda":
             self._warn_of_copies(checked)
         result = launcher(checked)

@@ -10,7 +10,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from astile.lower import work
 from astile.schedule.known import AGAIN_VARIABLE
+
+#: The small arrays of tests are to run on several cores, as large ones do.
+work.FEW = 0
 
 #: What is tested is that steps are proved, not that they once were.
 os.environ[AGAIN_VARIABLE] = "yes"

@@ -24,7 +24,7 @@ def lower(
     *,
     types: Mapping[str, str] | None = None,
     machine: Machine | None = None,
-    may_raise: bool = False,
+    one_core: bool = False,
 ) -> Lowered:
     """The program as a numba module; it imports astile only for vectors.
 
@@ -36,8 +36,8 @@ def lower(
         program: the scheduled program.
         types: parameter -> its type, where known, see `Kinds`.
         machine: what ``vector`` loops are made for; None leaves them to the compiler.
-        may_raise: whether numba is going to check indices. What raises on one of several cores
-            is lost, so loops that may raise stay on one.
+        one_core: leave all loops on one core: where numba is going to check indices, since what
+            raises on one of several is lost, and where there is too little to do for more.
 
     Raises:
         LoweringError: where numba has no arithmetic that gives the plain program's values.
@@ -48,7 +48,7 @@ def lower(
         work = explicit.vectorised(work, types or {}, machine)
     bounds.tighten(work.function, facts.of(work))
     writer = _Writer(work)
-    writer.loops(work.function.body, on_core=may_raise)
+    writer.loops(work.function.body, on_core=one_core)
     writer.memory(work.function, types or {})
     writer.indices(work)
     functions = writer.functions()

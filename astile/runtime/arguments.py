@@ -75,6 +75,18 @@ class Checked:
                 found[name] = kind
         return found
 
+    @property
+    def sizes(self) -> dict[str, tuple[int, ...] | int]:
+        """Parameter -> extents of its array, or its value where that is an integer."""
+        found: dict[str, tuple[int, ...] | int] = {}
+        for name, value in self.values.items():
+            facts = self.arrays.get(name)
+            if facts is not None:
+                found[name] = facts.shape
+            elif isinstance(value, (int, np.integer)):
+                found[name] = int(value)
+        return found
+
 
 def check(
     uses: Sequence[Use],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import prod
 
 from astile import lower, runtime
@@ -18,12 +19,29 @@ from astile.lower.types import numeric
 from astile.lower.types.kinds import Kinds
 from astile.lower.types.promotion import Kind, family, is_integer
 from astile.lower.vectors.explicit import Machine
+from astile.lower.work import Work
 from astile.runtime import compile as compiling
 from astile.runtime import kept, load
+from astile.runtime.arguments import Checked
 from astile.runtime.launch import Launcher
 from astile.runtime.texts import Text, Texts
 from astile.runtime.uses import Use
 from astile.source import Span
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a call is to run.
+
+    Args:
+        original: in the order in which the user wrote the loops.
+        check_bounds: with every index checked.
+        one_core: on one core.
+    """
+
+    original: bool = False
+    check_bounds: bool = False
+    one_core: bool = False
 
 
 class Specializer:
@@ -55,10 +73,26 @@ class Specializer:
         self._original, self._scheduled = original, scheduled
         self._parameters = tuple(parameters)
         self._exact, self._is_reordered = exact, is_reordered
+        self._work = Work(original)
         self._lock = threading.RLock()
         self._launchers: dict[tuple[object, ...], Launcher] = {}
         options = (target, exact, is_reordered, host.vector_bytes())
         self._texts = Texts(state if target == "cpu" else None, options)
+
+    def suited_to(self, checked: Checked, *, original: bool, check_bounds: bool) -> Launcher:
+        """The callable for a call: on one core where others would begin when it is done.
+
+        Args:
+            checked: the arguments.
+            original: as for `launcher`.
+            check_bounds: as for `launcher`.
+        """
+        types, way = checked.types, Way(original, check_bounds)
+        if self.target == "cpu" and self._work.is_little(checked.sizes):
+            alone = replace(way, one_core=True)
+            is_known = (alone, *types.items()) in self._launchers
+            way = alone if is_known or self._is_on_cores(types, way) else way
+        return self._launcher(types, way)
 
     def launcher(
         self, types: Mapping[str, str], *, original: bool = False, check_bounds: bool = False
@@ -70,26 +104,34 @@ class Specializer:
             original: run the loops in the order in which the user wrote them.
             check_bounds: let numba check every index, as Python does; vectors would not.
         """
-        key = (original, check_bounds, *types.items())  # in the order of the parameters
+        return self._launcher(types, Way(original, check_bounds))
+
+    def _is_on_cores(self, types: Mapping[str, str], way: Way) -> bool:
+        compiling.require(self.target)
+        known = self._launchers.get((way, *types.items()))
+        return "prange" in (known.text if known is not None else self._text(types, way).text)
+
+    def _launcher(self, types: Mapping[str, str], way: Way) -> Launcher:
+        key = (way, *types.items())  # in the order of the parameters
         found = self._launchers.get(key)
         if found is None:
             with self._lock:  # two threads that come first compile once
                 found = self._launchers.get(key)
                 if found is None:
-                    found = self._made(types, original, check_bounds)
+                    found = self._made(types, way)
                     self._launchers[key] = found
         return found
 
-    def _made(self, types: Mapping[str, str], original: bool, check_bounds: bool) -> Launcher:
+    def _made(self, types: Mapping[str, str], way: Way) -> Launcher:
         compiling.require(self.target)
-        made = self._text(types, original, check_bounds)
+        made = self._text(types, way)
         program = self._original
 
         def place_of(line: int) -> Span | None:
             return places.place_of_line(line, self._program(made.is_original), made.lowered)
 
         with compiling.retelling(self.target, made.text, program, place_of):
-            function = self._loaded(made, check_bounds)
+            function = self._loaded(made, way.check_bounds)
         positional, keywords = _parameter_names(program.function)
         may_write = {each.name for each in self._parameters if each.may_be_written}
         may_write -= program.scratch
@@ -108,16 +150,17 @@ class Specializer:
     def _program(self, original: bool) -> Program:
         return self._original if original else self._scheduled()
 
-    def _text(self, types: Mapping[str, str], original: bool, check_bounds: bool) -> Text:
+    def _text(self, types: Mapping[str, str], way: Way) -> Text:
         """The text for arguments of some types, found or made."""
 
         def lower(original: bool) -> Lowered:
-            return self._lower(self._program(original), types, check_bounds)
+            return self._lower(self._program(original), types, way)
 
-        flags = (original, check_bounds)
+        flags = (way.original, way.check_bounds, way.one_core)
         found = self._texts.find(types, flags, lower)
         if found is not None:
             return found
+        original = way.original
         if self._is_reordered and not original:
             original = self._must_keep_order(types)
         lowered = lower(original)
@@ -146,13 +189,14 @@ class Specializer:
             )
         return found is not None
 
-    def _lower(self, program: Program, types: Mapping[str, str], check_bounds: bool) -> Lowered:
+    def _lower(self, program: Program, types: Mapping[str, str], way: Way) -> Lowered:
         if self.target == "python":
             return python.lower(program)
         numeric.check(self._original, types, "cpu" if self.target == "cpu" else "cuda")
         if self.target == "cpu":
-            machine = None if check_bounds else Machine(host.vector_bytes(), self._exact)
-            return cpu.lower(program, types=types, machine=machine, may_raise=check_bounds)
+            machine = None if way.check_bounds else Machine(host.vector_bytes(), self._exact)
+            one_core = way.check_bounds or way.one_core
+            return cpu.lower(program, types=types, machine=machine, one_core=one_core)
         if self.target in ("cuda", "emulate"):
             # numba's simulator lacks words that a GPU has
             plain = self.target == "cuda" and compiling.in_simulator()

@@ -33,7 +33,7 @@ def test_what_may_raise_stays_on_one_core() -> None:
     assert "prange" not in cpu.lower(program(text), types=types).text
     calm = program(text.replace("k // (k - i)", "k - i"))
     assert "prange" in cpu.lower(calm, types=types).text
-    assert "prange" not in cpu.lower(calm, types=types, may_raise=True).text
+    assert "prange" not in cpu.lower(calm, types=types, one_core=True).text
 
 
 def test_indices_of_loops_that_start_elsewhere_are_unsigned() -> None:
