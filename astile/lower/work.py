@@ -127,9 +127,10 @@ class _Count:
         made = query.allocation(statement)
         if made is not None:
             self._ranks[made.array] = len(made.shape or ())
-            extents = [self._integer(each) for each in made.shape or (ast.Constant(None),)]
+            extents = [self._integer(each) for each in made.shape or ()]
             known = [each for each in extents if each is not None]
-            return float(math.prod(known)) if len(known) == len(extents) else math.inf
+            is_known = made.shape is not None and len(known) == len(extents)
+            return float(math.prod(known)) if is_known else math.inf
         self._forget(target)
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Attribute):
             shape = self._shape(value)
