@@ -52,6 +52,19 @@ def affine_form(program: Program, *, unrolls: bool = True) -> Program:
     return _Former(program.cloned(), unrolls=unrolls).run() if _is_any_mixed(program) else program
 
 
+def scaled_digit(program: Program) -> str | None:
+    """The variable of a loop that only writing it out makes affine; None where there is none.
+
+    Args:
+        program: the program.
+    """
+    for loop in query.loops(affine_form(program, unrolls=False).function):
+        if is_spelled(loop):
+            header = query.header(loop)
+            return None if header is None else header.variable
+    return None
+
+
 def parted(program: Program) -> tuple[Program, dict[str, ast.expr]]:
     """The program with loops over the digits of a variable, and what each digit is of it.
 

@@ -108,11 +108,13 @@ class Unknown:
         reason: what could not be shown, or why.
         span: the place in the user's file, when there is one.
         array: the array or scalar concerned, when it is one.
+        hint: what to write instead, where that is known.
     """
 
     reason: str
     span: Span | None = None
     array: str | None = None
+    hint: str | None = None
 
 
 Verdict = Proved | Refuted | Unknown

@@ -9,6 +9,7 @@ from dataclasses import replace
 from astile.analysis import races
 from astile.analysis.equivalence import BUDGET, Checker
 from astile.analysis.numbering import IN_ORDER
+from astile.analysis.radix import scaled_digit
 from astile.analysis.verdicts import Proved, Unknown, Verdict
 from astile.ir import nodes, query
 from astile.ir.program import Program
@@ -59,6 +60,8 @@ class Prover:
                 verdict = Unknown("matrix units add up products in an order of their own")
         if isinstance(verdict, Proved):
             return replace(verdict, seconds=time.thread_time() - began, is_kept=False)
+        if isinstance(verdict, Unknown):
+            verdict = replace(verdict, hint=_hint(program))
         raise refusal(verdict)
 
     def check_finished(self, program: Program) -> None:
@@ -76,6 +79,14 @@ class Prover:
             verdict = races.check(program, session=self._checker.session)
             if not isinstance(verdict, Proved):
                 raise refusal(verdict)
+
+
+def _hint(program: Program) -> str | None:
+    """What makes a program hard to prove, where a split with other factors avoids it."""
+    digit = scaled_digit(program)
+    if digit is None:
+        return None
+    return f"{digit} is multiplied by a size; where a split made it, put None before its factor"
 
 
 def is_same_but_kinds(one: Program, other: Program) -> bool:

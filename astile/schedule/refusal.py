@@ -82,7 +82,10 @@ def refusal(verdict: Refuted | Unknown) -> IllegalSchedule:
             span=verdict.span,
             array=verdict.array,
             kind="unknown",
-            hints=["`unsafe=True` takes the step on trust"],
+            hints=[
+                *([] if verdict.hint is None else [verdict.hint]),
+                "`unsafe=True` takes the step on trust",
+            ],
         )
     witness = verdict.witness
     if isinstance(witness, RaceWitness):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from astile.errors import ScheduleError
+from astile.errors import IllegalSchedule, ScheduleError
 from astile.frontend.build import build_from_source
 from astile.ir import query
 from astile.ir.module import module_text
@@ -391,3 +391,21 @@ def test_the_printed_script_replays() -> None:
     schedule.split(inner, [None, 32], tail="guard")
     schedule.split(outer, [None, 5], tail="cut")
     assert_replays(schedule)
+
+
+def test_none_between_factors_is_hard_to_prove_and_the_refusal_says_so():
+    """Few parts are proved; of many, what to write instead is told, and is proved at once."""
+    text = "def f(A, B):\n    for i in range(A.shape[0]):\n        B[i] = A[i]\n"
+    for parts in (1, 2, 4):
+        s = Schedule(build_from_source(text))
+        s.split("i", [parts, None, 32])
+        s.reorder("i_1", "i_0", "i_2")
+    s = Schedule(build_from_source(text))
+    s.split("i", [40, None, 32])
+    with pytest.raises(IllegalSchedule) as refused:
+        s.reorder("i_1", "i_0", "i_2")
+    assert "i_0 is multiplied by a size" in str(refused.value)
+    assert "put None before its factor" in str(refused.value)
+    s = Schedule(build_from_source(text))
+    s.split("i", [None, 40, 32])
+    s.reorder("i_1", "i_0", "i_2")
