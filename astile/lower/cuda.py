@@ -16,6 +16,7 @@ from astile.lower.indices import Casts, IndexWriter
 from astile.lower.kernels import (
     ahead,
     emit,
+    functions,
     host,
     launches,
     matrix_units,
@@ -121,9 +122,13 @@ class _Module:
         known = facts.of(replace(self.program, function=function, constants={}))
         writer = IndexWriter(known, casts=self.words.casts)
         function.body = [emit.rewritten(each, writer) for each in function.body]
+        functions.compilable(function.body, self._imports(), self.frame.word)
         options = {"device": nodes.const(True), "inline": nodes.const("always")}
         function.decorator_list = [nodes.call(f"{self.words.cuda}.jit", [], options)]
         return function
+
+    def _imports(self) -> dict[str, str]:
+        return {**self.program.imports, self.words.numpy: "numpy"}
 
     # --- host -----------------------------------------------------------------------------------
 
@@ -181,6 +186,7 @@ class _Module:
     def _define(
         self, name: str, parameters: Sequence[str], body: list[ast.stmt]
     ) -> ast.FunctionDef:
+        functions.compilable(body, self._imports(), self.frame.word)
         decorator = nodes.attribute(self.words.cuda, "jit")
         made = assemble.function(name, parameters, body or [ast.Pass()], decorator)
         self.kernels.append(made)

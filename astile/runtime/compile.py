@@ -308,8 +308,9 @@ def _is_numbas(error: Exception) -> bool:
 
     An ImportError is numba's too: for `np.dot` it wants SciPy. A compiled program imports nothing.
     A NotImplementedError may be the user's own; it is numba's where a frame of numba raised it.
+    numba.cuda raises a KeyError for functions of NumPy that it types and has no code for.
     """
-    if isinstance(error, NotImplementedError) and _is_raised_in_numba(error):
+    if isinstance(error, (NotImplementedError, KeyError)) and _is_raised_in_numba(error):
         return True
     return isinstance(error, ImportError) or any(
         each.__module__.partition(".")[0] in ("numba", "numba_cuda") for each in type(error).__mro__

@@ -64,6 +64,22 @@ def test_kernels_compile_for_older_gpus() -> None:
     assert "sm_80" in ptx(CASES[0], (8, 0))
 
 
+_FUNCTIONS = """
+def f(x, y):
+    for i in block.x(5):
+        y[i, 0] = np.exp(x[i, 0]) + np.expm1(x[i, 1]) + np.log1p(x[i, 2])
+        y[i, 1] = np.fabs(x[i, 0]) + np.sqrt(x[i, 3]) + np.tanh(x[i, 4])
+"""
+
+
+def test_functions_of_numpy_compile() -> None:
+    case = Case("functions", _FUNCTIONS, lambda rows, columns: ((), ()))  # type: ignore[arg-type,return-value]
+    assert ".f64" not in ptx(case, (9, 0))
+    text = cuda.lower(case.program(), types=case.types()).text
+    assert "math.exp(x[i, 0]) + math.expm1(x[i, 1]) + math.log1p(x[i, 2])" in text
+    assert "math.fabs(x[i, 0]) + math.sqrt(x[i, 3]) + np.tanh(x[i, 4])" in text
+
+
 def test_conv_add_stores_the_intermediate_in_shared_memory_alone() -> None:
     text = ptx(CASES[0], (9, 0))
     assert len(re.findall(r"st\.global", text)) == 1
