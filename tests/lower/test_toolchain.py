@@ -14,7 +14,7 @@ import pytest
 from astile.lower import cuda
 from astile.lower.kernels import barriers, fences
 from astile.lower.kernels.plan import Finder
-from tests.support.scheduled import CASES, Case
+from tests.support.scheduled import CASES, Case, program
 
 
 def numba_cuda() -> ModuleType:
@@ -75,7 +75,8 @@ def f(x, y):
 def test_functions_of_numpy_compile() -> None:
     case = Case("functions", _FUNCTIONS, lambda rows, columns: ((), ()))  # type: ignore[arg-type,return-value]
     assert ".f64" not in ptx(case, (9, 0))
-    text = cuda.lower(case.program(), types=case.types()).text
+    made = program(_FUNCTIONS, {"np": "numpy"})
+    text = cuda.lower(made, types=case.types()).text
     assert "math.exp(x[i, 0]) + math.expm1(x[i, 1]) + math.log1p(x[i, 2])" in text
     assert "math.fabs(x[i, 0]) + math.sqrt(x[i, 3]) + np.tanh(x[i, 4])" in text
 
