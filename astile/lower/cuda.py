@@ -72,7 +72,8 @@ def lower(
     """
     known = types or {}
     typed = numeric.explicit(joined_types.settled(program, known), known, "cuda")
-    return _Module(typed, known, barriers, exact=exact, plain=plain).lowered()
+    written = wide.phases_written_out(typed)
+    return _Module(written, known, barriers, exact=exact, plain=plain).lowered()
 
 
 class _Module:

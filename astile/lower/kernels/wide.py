@@ -8,7 +8,7 @@ stays a loop.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from astile.analysis import affine
@@ -19,6 +19,7 @@ from astile.lower import bounds, flow
 from astile.lower.assemble import Frame
 from astile.lower.facts import Facts
 from astile.lower.indices import IndexWriter
+from astile.lower.kernels.structure import level
 from astile.lower.layouts import Layout
 from astile.lower.types import dtypes
 
@@ -39,15 +40,65 @@ def written_out(loop: ast.For, writer: IndexWriter) -> list[list[ast.stmt]] | No
         loop: of any kind.
         writer: rewrites expressions where the loop stands.
     """
+    return _turns(loop, writer.inner) if _iterations(loop) > _LEFT_TO_COMPILER else None
+
+
+def phases_written_out(program: Program) -> Program:
+    """The program with unrolled loops around loops over threads written out.
+
+    Barriers stand in each iteration for itself, and slots of tiles have numbers.
+
+    Args:
+        program: it is not changed.
+    """
+    loops = [e for e in query.loops(program.function) if _has_phases(e) and _is_unrolled(e)]
+    if not loops:
+        return program
+    made = program.cloned()
+    outside = bounds.variables_read_outside(program.function)
+    inner = {n for each in loops for n in query.names_written(each.target)} - outside
+    for statement in query.statements(made.function):
+        for body in query.bodies(statement):
+            body[:] = [part for each in body for part in _parts(each, inner)]
+    return made
+
+
+def _has_phases(loop: ast.For) -> bool:
+    return any(level(each) == "thread" for each in query.loops(loop))
+
+
+def _is_unrolled(loop: ast.For) -> bool:
     header = query.header(loop)
-    if header is None or header.kind != "unroll" or loop.orelse:
-        return None
-    if header.variable not in writer.inner:
+    return header is not None and header.kind == "unroll"
+
+
+def _parts(statement: ast.stmt, inner: Collection[str]) -> list[ast.stmt]:
+    """The iterations of an unrolled loop around loops over threads; other statements as they are.
+
+    Args:
+        statement: any.
+        inner: variables that may be replaced by numbers.
+    """
+    if not isinstance(statement, ast.For) or not _has_phases(statement):
+        return [statement]
+    turns = _turns(statement, inner)
+    return [statement] if turns is None else [part for each in turns for part in each]
+
+
+def _turns(loop: ast.For, inner: Collection[str]) -> list[list[ast.stmt]] | None:
+    """The iterations of an unrolled loop; None where it must stay one, or becomes too long.
+
+    Args:
+        loop: of any kind.
+        inner: variables that nothing reads outside of their loops.
+    """
+    header = query.header(loop)
+    if header is None or not _is_unrolled(loop) or loop.orelse or header.variable not in inner:
         return None
     count = _count(loop)
     if count is None or any(map(flow.has_jump, loop.body)):
         return None
-    if _iterations(loop) <= _LEFT_TO_COMPILER:
+    if any(map(query.is_allocation, query.statements(loop))):
         return None
     statements = sum(1 for each in loop.body for _ in query.statements(each))
     if count * statements > _MOST_STATEMENTS or _is_assigned(loop.body, header.variable):

@@ -35,7 +35,8 @@ def tiled_matmul(
     cells of the result in registers and stores them once. With several cells for each thread they
     are groups of neighbours, apart by a group for each thread, so that threads side by side read
     shared memory side by side; the first operand is staged transposed for that. Where tiles are
-    full, steps have no conditions, are written out, and copy several neighbours at once.
+    full, steps have no conditions, are written out, and copy several neighbours at once; where
+    tiles are filled ahead, as many steps are written out as a tile has slots.
 
     Args:
         s: a schedule of ``C[i, j] = 0`` and ``C[i, j] += A[i, k] * B[k, j]``.
@@ -87,6 +88,8 @@ def tiled_matmul(
         if loop.var in names:
             s.vectorize(loop)
     s.unroll(k_1)
+    if stages > 1:
+        s.unroll(k_0, stages)
 
 
 def _threads(tile: Sequence[int], cells: Sequence[int]) -> list[int]:
