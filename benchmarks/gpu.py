@@ -24,28 +24,35 @@ from benchmarks import gpu_code
 def main(dry: bool, check: bool, only: str | None, seconds: float) -> None:
     """Verify every recipe and example on the GPU, then measure them: one line of JSON for each.
 
-    What is no result goes to standard error.
+    What is no result goes to standard error. It leaves with 1 where a kernel does not compile, a
+    demand is not met, or a result is wrong.
     """
     if dry or check:
         records: dict[tuple[str, str], dict[str, Any]] = {}
-        for case, record in gpu_code.all_compiled(only, _tell):
+        failed: list[str] = []
+        for case, record in gpu_code.all_compiled(only, failed.append):
             print(json.dumps(record), flush=True)
             records.setdefault((case, record["cc"]), record)
-        if check:
-            _check(records)
+        for each in failed:
+            _tell(each)
+        if (check and not _holds(records)) or failed:
+            sys.exit(1)
         return
     device = importlib.import_module("benchmarks.gpu_device")
+    is_wrong = False
     for record in device.measured(only, seconds, _tell):
         print(json.dumps(record), flush=True)
+        is_wrong |= "error" in record
+    if is_wrong:
+        sys.exit(1)
 
 
-def _check(records: gpu_code.Records) -> None:
-    """Print the table of demands; leave with 1 where one is not met."""
+def _holds(records: gpu_code.Records) -> bool:
+    """Print the table of demands; whether all are met."""
     found = list(gpu_code.lines(records))
     rows = [(e.name, e.wanted, e.found, "" if e.holds else "falls short") for e in found]
     print(table_text(("what", "wanted", "found", ""), rows))
-    if not all(each.holds for each in found):
-        sys.exit(1)
+    return all(each.holds for each in found)
 
 
 def _tell(message: str) -> None:

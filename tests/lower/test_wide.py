@@ -10,8 +10,11 @@ from astile.lower import cuda
 from astile.lower.lowered import Lowered
 from astile.runtime import emulate
 from astile.runtime.emulator.wide import AlignmentError
+from astile.schedule import recipes
+from astile.schedule.schedule import Schedule
 from tests.support.assert_rewrite import load
 from tests.support.programs import program_from
+from tests.support.recipes import matmul
 
 
 def lowered(text: str, dtype: str = "float32") -> Lowered:
@@ -199,3 +202,16 @@ def test_what_the_host_does_not_have_is_not_asked_for() -> None:
     made = lowered(text).text
     assert "is_aligned(16, x, y)" in made
     run_and_compare(text, np.ones((2, 32), np.float32), np.zeros((2, 32), "f4"))
+
+
+def test_steps_of_a_double_buffer_are_written_out() -> None:
+    """Each has barriers of its own, and its slots are numbers."""
+    s = Schedule(matmul)
+    recipes.tiled_matmul(s, tile=(8, 8), depth=4, cells=(4, 4), stages=2)
+    text = s.lowered("cuda", dict.fromkeys("ABC", "float32")).text
+    loop = text.partition("for k_0_0 in range(int32((K - 4) // 8)):")[2].partition("for k_0 in")[0]
+    assert loop.count("cuda.syncthreads()") == 2
+    assert "A_shared[1, " in loop
+    assert "A_shared[0, " in loop
+    assert "% uint32(2), k_1" not in loop
+    assert "k_0_1" not in text

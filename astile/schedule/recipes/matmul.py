@@ -35,8 +35,8 @@ def tiled_matmul(
     cells of the result in registers and stores them once. With several cells for each thread they
     are groups of neighbours, apart by a group for each thread, so that threads side by side read
     shared memory side by side; the first operand is staged transposed for that. Where tiles are
-    full, steps have no conditions, are written out, and copy several neighbours at once; where
-    tiles are filled ahead, as many steps are written out as a tile has slots.
+    full, steps have no conditions, are written out, and copy several neighbours at once. With two
+    stages two steps are written out, so that slots of tiles have numbers.
 
     Args:
         s: a schedule of ``C[i, j] = 0`` and ``C[i, j] += A[i, k] * B[k, j]``.
@@ -88,7 +88,7 @@ def tiled_matmul(
         if loop.var in names:
             s.vectorize(loop)
     s.unroll(k_1)
-    if stages > 1:
+    if stages == 2:  # with more, copies run beside the computation where they can
         s.unroll(k_0, stages)
 
 
