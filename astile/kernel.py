@@ -6,16 +6,17 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast, get_args
+from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast, get_args, overload
 
 from astile import check as checking
 from astile import explain as explaining
-from astile import frames, page
+from astile import frames, general_report, page
 from astile.diagnostics import suggestions
 from astile.display import Bundle, bundle
 from astile.errors import ArgumentError, InternalError, LoweringError, ScheduleError
 from astile.forms import Forms, Scheduling
 from astile.frontend import build
+from astile.general_report import GeneralReport
 from astile.ir.module import module_text
 from astile.report import Report
 from astile.runtime import arguments, arrays, dlpack, launch, load, machine_code
@@ -167,14 +168,7 @@ class Kernel(Generic[P, R_co]):
         return blaming.at(self.line_table(target), line)
 
     def line_table(self, target: str = "python") -> tuple[Blame, ...]:
-        """`blame` for all lines, in order: for tools that show lines of generated text.
-
-        Args:
-            target: as for `source`.
-
-        Raises:
-            LoweringError: when the target cannot express this program.
-        """
+        """`blame` for all lines, in order: for tools that show lines of generated text."""
         chosen = self._named_target(target)
         return self._forms.schedule(chosen).line_table("cuda" if chosen == "emulate" else chosen)
 
@@ -230,24 +224,33 @@ class Kernel(Generic[P, R_co]):
         scratch = frozenset(self._original.scratch)
         return checking.compare(self._plain_call, candidates, skipped, values, scratch, show)
 
-    def explain(self, *sizes: Any, **named: Any) -> Report:
+    @overload
+    def explain(self) -> GeneralReport: ...
+
+    @overload
+    def explain(self, *sizes: Any, **named: Any) -> Report: ...
+
+    def explain(self, *sizes: Any, **named: Any) -> Report | GeneralReport:
         """Count what the schedule changes: bytes to and from slow memory, footprints, operations.
 
         Args:
-            *sizes: arrays, or their shapes as tuples, and integers, in the order of a call.
+            *sizes: arrays, or their shapes as tuples, and integers, in the order of a call; without
+                any, counts are formulas over the sizes.
             **named: the same, by name.
 
         Raises:
             ArgumentError: when a size is missing, or what was given is no size.
             SourceError: for Python whose accesses cannot be counted.
         """
+        chosen = self._forms.schedule(self._default_target()).program
+        if not sizes and not named:
+            return general_report.explain_in_general(self._original, chosen)
         try:
             given = self.__signature__.bind_partial(*sizes, **named)
         except TypeError as error:
             raise TypeError(f"{self.__name__}.explain() {error}") from None
         given.apply_defaults()
         known = explaining.sizes_of(self._original, given.arguments)
-        chosen = self._forms.schedule(self._default_target()).program
         return explaining.explain(self._original, chosen, known)
 
     def sass(
@@ -290,7 +293,9 @@ class Kernel(Generic[P, R_co]):
         shapes = None if counted is None else counted.shapes
         shown = page.sample(self._original, chosen.program, parameters, shapes)
         counted = counted or self.explain(**shown.arguments)
-        content = page.Content(self.__name__, self._original, chosen.steps, counted, shown.runs)
+        content = page.Content(
+            self.__name__, self._original, chosen.steps, counted, shown.runs, self.explain()
+        )
         Path(path).write_text(page.html(content), encoding="utf-8")
 
     # --- running --------------------------------------------------------------------------------

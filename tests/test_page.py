@@ -62,6 +62,7 @@ def test_the_page_needs_no_other_file(path):
     for heading in ("What runs when", "Loop nests", "Steps", "What it moves and computes"):
         assert heading in text
     assert text.count("<details") == len(tile(i=8, j=8)(kernels.conv_add).steps)
+    assert "4*(H + 2)*(W + 2)" in text
     assert "proved equal, for all out.shape[0], out.shape[1]" in text
 
 

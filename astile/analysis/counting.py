@@ -29,7 +29,7 @@ def count(values: isl.Set) -> int:
 def _count_piece(piece: Any) -> int:
     total = 1
     size = int(piece.dim(isl.dim_type.set))
-    for group in _groups(piece, size):
+    for group in groups(piece, size):
         rest = piece.to_set()
         for axis in reversed(range(size)):
             if axis not in group:
@@ -44,8 +44,13 @@ def _points(values: isl.Set) -> int:
     return int(values.count_val().to_python())
 
 
-def _groups(piece: Any, size: int) -> list[set[int]]:
-    """The dimensions of a basic set that constraints and divisions connect."""
+def groups(piece: Any, size: int) -> list[set[int]]:
+    """The dimensions of a basic set that constraints and divisions connect.
+
+    Args:
+        piece: the basic set.
+        size: how many dimensions it has.
+    """
     divisions = int(piece.dim(isl.dim_type.div))
     linked: list[set[int]] = []
     for each in piece.get_constraints():

@@ -7,18 +7,17 @@ they are what may be touched at most, and the array is among `Measured.estimated
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from astile.analysis import block_counts, hardware, isl
-from astile.analysis.affine_sets import Quasi, quasi
 from astile.analysis.counting import count
-from astile.analysis.domains import array_name
-from astile.analysis.instances import Model, Statement, coordinates
+from astile.analysis.instances import Model, Statement
 from astile.analysis.model import extract
 from astile.analysis.params import extent_name
-from astile.analysis.statements import Level, Place
+from astile.analysis.statements import Place
+from astile.analysis.touched import Touched, is_inside, like
 from astile.ir import query
 from astile.ir.program import Program
 
@@ -114,96 +113,33 @@ class _Counter:
     def __init__(
         self, model: Model, shapes: Mapping[str, Sequence[int]], integers: Mapping[str, int]
     ) -> None:
-        self.model, self.session, self.shapes = model, model.session, shapes
-        self.values = {f"n_{name}": value for name, value in integers.items()}
+        self.model, self.shapes = model, shapes
+        values = {f"n_{name}": value for name, value in integers.items()}
         for name, shape in shapes.items():
-            self.values |= {extent_name(name, axis): e for axis, e in enumerate(shape)}
-        self.names = {array_name(each): each for each in model.names.ranks}
-        self.made = self._made()
-        inside = self._inside()
-        self.sinks = self._fixed(model.sinks).intersect_range(inside)
-        self.sources = self._fixed(model.sources).intersect_range(inside)
+            values |= {extent_name(name, axis): e for axis, e in enumerate(shape)}
+        self.made = self._made(Touched(model, values, shapes))
+        self.sets = Touched(model, values, {**self.made, **shapes})
 
     def measured(self) -> Measured:
-        by_nest: dict[int, list[Statement]] = {}
-        for each in self.model.statements:
-            if isinstance(each.leaf.node, ast.Return) and not query.accesses(each.leaf.node):
-                continue  # an array is handed over, not read
-            levels = each.leaf.place.levels
-            position = levels[0].position if levels else each.leaf.position
-            by_nest.setdefault(position, []).append(each)
-        nests = [self._nest(each) for _, each in sorted(by_nest.items())]
+        nests = [self._nest(each) for each in self.sets.nests()]
         touched = [each for each in nests if each.read or each.written or each.operations]
-        estimated = {
-            access.array
-            for each in self.model.statements
-            for access in (*each.reads, *each.writes)
-            if access.array in self.model.names.ranks
-            and not (access.is_exact and each.leaf.is_simple)
-            and not query.is_allocation(each.leaf.node)
-        }
-        return Measured(tuple(touched), frozenset(estimated), self.made)
-
-    # --- sets without parameters ------------------------------------------------------------------
-
-    def _fixed(self, relation: isl.UnionMap) -> isl.UnionMap:
-        known = " and ".join(
-            f"{name} = {self.values[name]}" for name in self.model.parameters if name in self.values
-        )
-        text = f"[{', '.join(self.model.parameters)}] -> {{ : {known or 'true'} }}"
-        return relation.intersect_params(self.session.set(text))
-
-    def _inside(self) -> isl.UnionSet:
-        """The cells of all arrays, within their shapes where those are known."""
-        pieces = []
-        for name, rank in self.model.names.ranks.items():
-            axes = coordinates(rank)
-            shape = self.shapes.get(name) or self.made.get(name) or ()
-            limits = [f"0 <= {a} < {e}" for a, e in zip(axes, shape, strict=False)]
-            condition = " and ".join(limits) or "true"
-            pieces.append(f"{array_name(name)}[{', '.join(axes)}] : {condition}")
-        return self.session.union_set((), pieces)
+        return Measured(tuple(touched), estimated(self.model), self.made)
 
     def _cells(self, relation: isl.UnionSet) -> dict[str, int]:
         """Array -> number of cells in a set of cells."""
         found: dict[str, int] = {}
-        pieces = relation.get_set_list()
-        for position in range(int(pieces.n_set())):
-            piece = pieces.get_at(position)
-            if piece.is_wrapping():  # [block -> cell]
-                name = self.names.get(piece.unwrap().get_tuple_name(isl.dim_type.out) or "")
-                piece = piece.flatten()
-            else:
-                name = self.names.get(piece.get_tuple_name() or "")
+        for name, piece in self.sets.pieces(relation):
             number = count(without_parameters(piece))
-            if name is not None and number:
+            if number:
                 found[name] = found.get(name, 0) + number
         return found
 
     # --- nests ------------------------------------------------------------------------------------
 
-    def _accesses(
-        self, statements: Iterable[Statement], limits: Sequence[str] = ()
-    ) -> tuple[isl.UnionSet, isl.UnionSet]:
-        """Instances of the reads and of the writes that the text of statements shows."""
-        condition = " and ".join(limits) or "true"
-        reads, writes = [], []
-        for each in statements:
-            made = query.allocation(each.leaf.node)
-            shown = [a for a in each.reads if a.slot.startswith("r")]
-            reads += [f"{each.instance(a)} : {condition}" for a in shown]
-            if made is None or not made.word.startswith("empty"):
-                writes += [f"{each.instance(a)} : {condition}" for a in each.writes]
-        return self.session.union_set((), reads), self.session.union_set((), writes)
-
     def _nest(self, statements: Sequence[Statement]) -> Nest:
-        reads, writes = self._accesses(statements)
-        sinks = self.sinks.intersect_domain(reads)
-        sources = self.sources.intersect_domain(writes)
-        flow = isl.flow(sinks, sources, self.model.schedule)
-        read = self._cells(flow.get_must_no_source().range())
-        written = self._cells(sources.range())
-        found = block_counts.pairs(self.session, statements, sinks, sources, self.model.schedule)
+        read = self._cells(self.sets.read(statements))
+        written = self._cells(self.sets.written(statements))
+        found = self.sets.of_blocks(statements)
         runs = [self._runs(each) for each in statements]
         return Nest(
             read=read,
@@ -228,58 +164,50 @@ class _Counter:
         ]
         if not own:
             return 0
-        values = self._domain(place.constraints, place.dimensions)
+        values = self._domain(place)
         for axis in reversed(range(len(place.dimensions))):
             if place.dimensions[axis] not in own:
                 values = values.project_out(isl.dim_type.set, axis, 1)
         return count(values)
 
     def _runs(self, statement: Statement) -> int:
-        place = statement.leaf.place
-        return count(self._domain(place.constraints, place.dimensions))
+        return count(self._domain(statement.leaf.place))
 
-    def _domain(self, constraints: Sequence[str], dimensions: Sequence[str]) -> isl.Set:
-        condition = " and ".join(constraints) or "true"
-        parameters = ", ".join(self.model.parameters)
-        values = self.session.set(
-            f"[{parameters}] -> {{ [{', '.join(dimensions)}] : {condition} }}"
-        )
-        known = [f"{n} = {v}" for n, v in self.values.items() if n in self.model.parameters]
-        fixed = self.session.set(f"[{parameters}] -> {{ : {' and '.join(known) or 'true'} }}")
-        return without_parameters(values.intersect_params(fixed))
+    def _domain(self, place: Place) -> isl.Set:
+        return without_parameters(self.sets.iterations(place.constraints, place.dimensions))
 
     # --- footprints -------------------------------------------------------------------------------
 
     def _footprints(self, statements: Sequence[Statement]) -> Iterator[Footprint]:
-        yield Footprint("", "", 0, 1, 1, self._touched(statements, ()))
+        yield Footprint("", "", 0, 1, 1, self._touched(statements, {}))
         seen: set[int] = set()
         for statement in statements:
             for depth, level in enumerate(statement.leaf.place.levels):
                 if id(level.loop) in seen:
                     continue
                 seen.add(id(level.loop))
-                inside = [e for e in statements if _is_inside(e, level)]
+                inside = [e for e in statements if is_inside(e, level)]
                 found = self._middle(statement.leaf.place, depth + 1)
                 if found is not None:
-                    limits, trips = found
+                    iteration, trips = found
                     header = query.header(level.loop)
                     assert header is not None
-                    cells = self._touched(inside, limits)
+                    cells = self._touched(inside, iteration)
                     extent = hardware.trip_count(level.loop) or trips
                     yield Footprint(level.variable, header.kind, depth + 1, trips, extent, cells)
 
-    def _touched(self, statements: Sequence[Statement], limits: Sequence[str]) -> dict[str, int]:
-        reads, writes = self._accesses(statements, limits)
-        cells = self.sinks.intersect_domain(reads).range()
-        return self._cells(cells.union(self.sources.intersect_domain(writes).range()))
+    def _touched(
+        self, statements: Sequence[Statement], iteration: Mapping[str, str]
+    ) -> dict[str, int]:
+        return self._cells(self.sets.touched(statements, iteration))
 
-    def _middle(self, place: Place, depth: int) -> tuple[list[str], int] | None:
-        """A middle iteration of the outer loops of a place as formulas, and the inmost's trips.
+    def _middle(self, place: Place, depth: int) -> tuple[dict[str, str], int] | None:
+        """A middle iteration of the outer loops of a place, and the inmost's trips.
 
         None where no iteration runs.
         """
         levels = place.levels[:depth]
-        values = self._domain(place.constraints, place.dimensions)
+        values = self._domain(place)
         values = values.project_out(isl.dim_type.set, depth, len(place.levels) - depth)
         if values.is_empty():
             return None
@@ -292,50 +220,50 @@ class _Counter:
             low, high = (_integer(e) for e in (here.dim_min_val(axis), here.dim_max_val(axis)))
             step = (high - low) // max(trips - 1, 1)
             chosen.append(low + trips // 2 * step)
-        limits = [f"{e.dimension} = {v}" for e, v in zip(levels, chosen, strict=True)]
-        return limits, trips
+        return {e.dimension: str(v) for e, v in zip(levels, chosen, strict=True)}, trips
 
     # --- arrays -----------------------------------------------------------------------------------
 
-    def _made(self) -> dict[str, tuple[int, ...] | None]:
+    def _made(self, sets: Touched) -> dict[str, tuple[int, ...] | None]:
         """The shapes of the arrays that the program makes."""
         found: dict[str, tuple[int, ...] | None] = {}
         for statement in self.model.statements:
             made = query.allocation(statement.leaf.node)
-            if made is not None:
-                found[made.array] = self._shape(made, statement, {**self.shapes, **found})
+            if made is None:
+                continue
+            extents = sets.extents(made, statement)
+            if extents is None:
+                same = {**self.shapes, **found}.get(like(made, statement))
+                found[made.array] = None if same is None else tuple(same)
+                continue
+            largest = [None if e is None else _largest(without_parameters(e)) for e in extents]
+            known = [each for each in largest if each is not None]
+            found[made.array] = tuple(known) if len(known) == len(largest) else None
         return found
 
-    def _shape(
-        self,
-        made: query.Allocation,
-        statement: Statement,
-        known: Mapping[str, Sequence[int] | None],
-    ) -> tuple[int, ...] | None:
-        if made.shape is None:
-            assert isinstance(statement.leaf.node, ast.Assign)
-            assert isinstance(statement.leaf.node.value, ast.Call)
-            like = known.get(query.dotted(statement.leaf.node.value.args[0]) or "")
-            return None if like is None else tuple(like)
-        forms = [quasi(each, statement.accesses.scope) for each in made.shape]
-        values = [None if each is None else self._largest(each, statement) for each in forms]
-        known_values = [each for each in values if each is not None]
-        return tuple(known_values) if len(known_values) == len(values) else None
 
-    def _largest(self, form: Quasi, statement: Statement) -> int | None:
-        """The greatest value of an integer over all runs of a statement."""
-        place = statement.leaf.place
-        dimensions = (*place.dimensions, "value")
-        values = self._domain((*place.constraints, f"value = {form.text}"), dimensions)
-        return None if values.is_empty() else _integer(values.dim_max_val(len(dimensions) - 1))
+def estimated(model: Model) -> frozenset[str]:
+    """The arrays of which not all cells that are touched are known.
+
+    Args:
+        model: of a program.
+    """
+    return frozenset(
+        access.array
+        for each in model.statements
+        for access in (*each.reads, *each.writes)
+        if access.array in model.names.ranks
+        and not (access.is_exact and each.leaf.is_simple)
+        and not query.is_allocation(each.leaf.node)
+    )
+
+
+def _largest(values: isl.Set) -> int | None:
+    return None if values.is_empty() else _integer(values.dim_max_val(0))
 
 
 def _integer(value: Any) -> int:
     return int(value.to_python())
-
-
-def _is_inside(statement: Statement, level: Level) -> bool:
-    return any(each.loop is level.loop for each in statement.leaf.place.levels)
 
 
 def without_parameters(values: isl.Set) -> isl.Set:
@@ -362,14 +290,14 @@ def operations(statement: ast.stmt) -> int:
         if isinstance(node, ast.Subscript):
             continue
         total += isinstance(node, _COUNTED)
-        total += isinstance(node, ast.Call) and not _is_cast(node)
+        total += isinstance(node, ast.Call) and not _is_free(node)
         pending += ast.iter_child_nodes(node)
     return total
 
 
-def _is_cast(call: ast.Call) -> bool:
+def _is_free(call: ast.Call) -> bool:
     word = (query.dotted(call.func) or "").rpartition(".")[2]
-    return word in ("int", "float", "bool", "complex") or word.rstrip("0123456789") in (
+    return word in ("int", "float", "bool", "complex", "len") or word.rstrip("0123456789") in (
         "int",
         "uint",
         "float",

@@ -24,7 +24,10 @@ def explain(
     dtypes: Sequence[str],
     as_json: bool,
 ) -> None:
-    """Print footprints, bytes moved to and from slow memory, operations and occupancy."""
+    """Print footprints, bytes moved to and from slow memory, operations and occupancy.
+
+    Without sizes, as formulas over them.
+    """
     kernel = kernel_of(function)
     report = kernel.explain(**options.sizes(kernel, shapes, values, dtypes))
     if as_json:

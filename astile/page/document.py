@@ -14,6 +14,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, select_autoescape
 
 import astile
+from astile.general_report import GeneralReport
 from astile.ir import query
 from astile.ir.module import module_text
 from astile.ir.program import Program
@@ -53,6 +54,7 @@ class Content:
         steps: of its schedule.
         report: what `explain` counts, for sizes that the user gave.
         runs: that are shown, as in `Sample`.
+        formulas: the same as `report` for all sizes.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Content:
     steps: tuple[Step, ...]
     report: Report
     runs: tuple[Watch, Watch] | None
+    formulas: GeneralReport
 
 
 def sample(
@@ -129,6 +132,7 @@ def html(content: Content) -> str:
         name=content.name,
         version=astile.__version__,
         report=str(content.report),
+        formulas=str(content.formulas),
         notes=content.report.notes,
         steps=[(each.call, _proof(each)) for each in content.steps],
         nests=[("before", boxes(content.original)), ("after", boxes(scheduled))],

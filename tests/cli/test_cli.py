@@ -123,7 +123,18 @@ def test_explain(file):
     report = json.loads(run("explain", f"{file}:plain", *options, "--json").output)["report"]
     first = report["before"]["moved"][0]
     assert (first["array"], first["read"], first["written"]) == ("x", 64, 0)
-    assert run("explain", f"{file}:plain").exit_code == 1  # sizes are missing
+    assert run("explain", f"{file}:plain", "--shape", "x=9").exit_code == 1  # out has none
+
+
+def test_explain_without_sizes_gives_formulas(file):
+    found = run("explain", f"{file}:plain")
+    assert found.exit_code == 0, found.output
+    assert "4*out.shape[0]" in found.output
+    report = json.loads(run("explain", f"{file}:plain", "--json").output)["report"]
+    assert report["before"]["moved"] == {
+        "x read": "4*out.shape[0]",
+        "out written": "4*out.shape[0]",
+    }
 
 
 def test_report_writes_a_page(file, tmp_path):
