@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from astile.analysis.footprint import Access, accesses_inside
+from astile.diagnostics import suggestions
 from astile.errors import ScheduleError
 from astile.ir import query
 from astile.ir.program import Program
@@ -106,9 +107,12 @@ def _writes(edit: Editor, array: str, node: ast.For, accesses: Sequence[Access])
         if (header := query.header(each)) is not None
         and any(access.is_written for access in accesses_inside(each.body, array))
     ]
+    written = [name for each in node.body for name in query.written_arrays(each)]
     raise ScheduleError(
         f"nothing in this loop writes a cell of {array}",
         code="schedule.not-written",
         span=edit.span(node),
-        hints=[f"loops that write it: {', '.join(dict.fromkeys(writers))}"] if writers else [],
+        hints=[f"loops that write it: {', '.join(dict.fromkeys(writers))}"]
+        if writers
+        else suggestions(array, written, "arrays written here"),
     )

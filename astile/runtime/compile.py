@@ -356,11 +356,16 @@ def _reasons(message: str) -> list[str]:
     found: list[str] = []
     for line in message.splitlines():
         stripped = line.strip().removeprefix(">>> ")
+        goes_on = bool(found) and found[-1].endswith(":")  # with the types, after an empty line
         if not stripped or stripped.startswith((*dropped, "- Of which", "Overload")):
-            if found:
+            if found and not (goes_on and not stripped):
                 break
             continue
-        found.append(_ADDRESS.sub("", stripped))
+        told = _ADDRESS.sub("", stripped)
+        if goes_on:
+            found[-1] += f" {told}"
+        else:
+            found.append(told)
     return found[:3]
 
 

@@ -6,6 +6,7 @@ Every hint was tried and proved. The search is short: what is not found in time 
 from __future__ import annotations
 
 import ast
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -81,12 +82,13 @@ def advise(start: Callable[[], Schedule], call: Call, error: IllegalSchedule) ->
         error: how it was refused.
     """
     search = _SEARCHES.get(call.primitive)
-    if search is None:
-        return []
-    try:
-        return search(Attempts(start, call), error)
-    except ScheduleError:  # a name that finds nothing
-        return []
+    found: list[str] = []
+    if search is not None:
+        with contextlib.suppress(ScheduleError):  # a name that finds nothing
+            found = search(Attempts(start, call), error)
+    if not found and not error.diagnostic.hints and error.kind in _OTHERWISE:
+        return [_OTHERWISE[error.kind]]
+    return found
 
 
 def _skewed(attempts: Attempts, error: IllegalSchedule) -> list[str]:
@@ -185,6 +187,14 @@ def _quoted(calls: Sequence[Call]) -> str:
 def _make(calls: Sequence[Call]) -> str:
     return "makes" if len(calls) == 1 else "make"
 
+
+#: Kind of conflict -> what to do where no call was found that is legal.
+_OTHERWISE = {
+    "flow": "keep the order of these two iterations: name other loops, or leave the call out",
+    "anti": "keep the order of these two iterations: name other loops, or leave the call out",
+    "output": "keep the order of these two iterations, or let each write a cell of its own",
+    "missing": "name a loop that runs whenever these cells are needed, or leave the call out",
+}
 
 _SEARCHES: dict[str, Callable[[Attempts, IllegalSchedule], list[str]]] = {
     "reorder": _skewed,

@@ -206,8 +206,10 @@ class Steps(ABC):
 
     def _named(self, value: object) -> object:
         if isinstance(value, Loop):
-            gone = self.program.loop(value.identity) is None
-            return "a loop that is gone" if gone else value.name
+            if self.program.loop(value.identity) is not None:
+                return value.name
+            gone = value.schedule is self
+            return "a loop that is gone" if gone else "a loop of another schedule"
         if isinstance(value, Stage):
             return value.name
         return [self._named(each) for each in value] if isinstance(value, (list, tuple)) else value

@@ -166,6 +166,7 @@ def _report(
         span=clock.places.span(waiting.place),
         label=f"thread {waiting.thread.strand.thread} waits here",
         related=related or (),
+        hints=["let every thread of the block come to this barrier, whatever its conditions"],
         operation=clock.operation,
     )
 

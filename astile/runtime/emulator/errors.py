@@ -6,7 +6,7 @@ import ast
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from astile.diagnostics import Related
 from astile.errors import AstileError
@@ -72,6 +72,9 @@ class CellError(EmulationError):
         operation: the launch.
     """
 
+    #: What to do about it.
+    advice: ClassVar[str]
+
     def __init__(
         self,
         message: str,
@@ -89,6 +92,7 @@ class CellError(EmulationError):
             label=str(access),
             related=[Related(earlier.span, str(earlier))] if earlier else [],
             notes=notes,
+            hints=[self.advice],
             operation=operation,
         )
         self.array = array
@@ -101,18 +105,21 @@ class RaceError(CellError):
     """Two threads touch one cell, at least one writes, and nothing orders them."""
 
     default_code = "emulation.race"
+    advice = "give each thread cells of its own, or order the threads of a block by a barrier"
 
 
 class BoundsError(CellError):
     """An index outside its array, negative ones included."""
 
     default_code = "emulation.bounds"
+    advice = "put the access under a condition that keeps the index inside"
 
 
 class UninitialisedError(CellError):
     """A read of a cell that nothing was written to."""
 
     default_code = "emulation.uninitialised"
+    advice = "write the cell before, with a barrier between where another thread writes it"
 
 
 class Places:
