@@ -200,11 +200,8 @@ class Kernel(Generic[P, R_co]):
 
         Args:
             show: is told what runs next, how many forms have run, and how many there are.
-            *args: as for `check`.
+            *args: as for `check`, which raises the same.
             **kwargs: the same, by name.
-
-        Raises:
-            InternalError: as `check`.
         """
         return self._compared(args, kwargs, show)
 

@@ -123,7 +123,8 @@ def test_a_race_names_everything() -> None:
         "  --> fault.py:11:9\n"
         "  11 |         tile[y, x] = a[y, start + x]\n"
         "     |         ^^^^^^^^^^ write by thread (0, 0, 0) of block (0, 0, 0)\n"
-        "  note: no barrier lies between the two accesses"
+        "  note: no barrier lies between the two accesses\n"
+        "  help: give each thread cells of its own, or order the threads of a block by a barrier"
     )
 
 
