@@ -77,8 +77,16 @@ def _case(case: Case, tell: Tell) -> Iterator[dict[str, Any]]:
         yield record | {"error": "differs from the reference"}
         return
     yield record | {"seconds": _seconds(lambda: kernel(*device))}
-    for who, call in gpu_peers.peers(case.function, device, tell):
-        yield {"case": case.name, "who": who, "seconds": _seconds(call)}
+    yield from _peers(case, device, tell)
+
+
+def _peers(case: Case, device: list[Any], tell: Tell) -> Iterator[dict[str, Any]]:
+    """The times of others, as far as they can compute it; what they cannot is no fault here."""
+    try:
+        for who, call in gpu_peers.peers(case.function, device, tell):
+            yield {"case": case.name, "who": who, "seconds": _seconds(call)}
+    except Exception as error:
+        tell(f"{case.name}: a peer failed: {type(error).__name__}: {error}")
 
 
 def _plain(case: Case) -> Callable[..., Any]:

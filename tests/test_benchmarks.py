@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
+import time
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from astile import Schedule
 from benchmarks import cpu, measure, worker
 from benchmarks.measure import Machine, Record
 from benchmarks.peers import numba_peer
@@ -80,3 +86,82 @@ def test_exact_arguments_leave_integers_as_they_are():
     assert measure._exact(3) == 3
     assert measure._exact(np.ones(2, np.float32)).dtype == np.float64
     assert measure._exact(np.ones(2, np.int32)).dtype == np.int32
+
+
+# --- the one for a GPU, without one ---------------------------------------------------------------
+
+
+class _OnDevice(np.ndarray[Any, np.dtype[Any]]):
+    def copy_to_host(self) -> Any:
+        return np.array(self)
+
+    def copy_to_device(self, other: Any) -> None:
+        self[...] = other
+
+
+class _Event:
+    def record(self) -> None:
+        self.at = time.perf_counter()
+
+    def synchronize(self) -> None:
+        pass
+
+    def elapsed_time(self, later: Any) -> float:
+        return float(later.at - self.at) * 1e3
+
+
+_CUDA = SimpleNamespace(
+    is_available=lambda: True,
+    event=_Event,
+    to_device=lambda array: np.array(array).view(_OnDevice),
+    device_array=lambda size, dtype: np.zeros(8, dtype).view(_OnDevice),
+    device_array_like=lambda array: array.copy(),
+)
+
+
+@pytest.fixture
+def on_gpu(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """`benchmarks.gpu_device` with the emulator in place of a GPU, for one small case."""
+    try:
+        device = importlib.import_module("benchmarks.gpu_device")
+        cases = importlib.import_module("benchmarks.gpu_cases")
+    except (ImportError, RuntimeError, OSError) as error:
+        pytest.skip(f"numba.cuda does not import here: {error}")
+    build = Schedule.build
+
+    def emulated(s: Schedule, target: str) -> Any:
+        kernel = build(s, "emulate")
+        return lambda *arguments: kernel(*map(np.asarray, arguments))
+
+    monkeypatch.setattr(Schedule, "build", emulated)
+    monkeypatch.setattr(device, "cuda", _CUDA)
+    monkeypatch.setattr(device, "_CALLS", 1)
+    monkeypatch.setattr(device, "_ROUNDS", 1)
+    monkeypatch.setitem(cases._SIZES, "blur", (5, 7))
+    return device
+
+
+def test_what_runs_on_a_gpu_is_compared_and_timed(on_gpu: Any) -> None:
+    told: list[str] = []
+    copied, *_, record = on_gpu.measured("blur", 300.0, told.append)
+    assert copied["gbytes"] > 0
+    assert (record["case"], record["who"]) == ("blur", "astile")
+    assert record["difference"] < 1e-6
+    assert record["seconds"] > 0
+
+
+def test_a_peer_that_fails_is_told(on_gpu: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: Any) -> Any:
+        raise RuntimeError("no memory")
+
+    told: list[str] = []
+    monkeypatch.setattr(on_gpu.gpu_peers, "peers", failing)
+    records = list(on_gpu.measured("blur", 300.0, told.append))
+    assert not any("error" in each for each in records)
+    assert "blur: a peer failed: RuntimeError: no memory" in told
+
+
+def test_nothing_is_begun_without_time(on_gpu: Any) -> None:
+    told: list[str] = []
+    assert all(each["who"] != "astile" for each in on_gpu.measured("blur", 1.0, told.append))
+    assert "blur: no time is left" in told
