@@ -83,10 +83,9 @@ def test_folder_that_everybody_can_write_to_is_not_used(folder):
     assert Sealed(folder).read(PURPOSE) is None
 
 
-def test_old_files_go(folder, monkeypatch):
-    monkeypatch.setattr("astile.cache.sealed._MOST", 3)
+def test_old_files_go(folder):
     for number in range(5):
-        Sealed(folder).write([str(number)], b"content")
+        Sealed(folder, most=3).write([str(number)], b"content")
         os.utime(max(folder.glob("*.sealed"), key=lambda e: e.stat().st_mtime_ns), (number, number))
     assert len(list(folder.glob("*.sealed"))) == 3
     assert Sealed(folder).read(["4"]) == b"content"
