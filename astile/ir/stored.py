@@ -39,6 +39,8 @@ SURROUNDINGS = (
     "scratch",
     "needs",
     "written",
+    "ranks",
+    "integers_of",
     "reassociated",
 )
 _PLAIN = (bool, int, float, str, type(None))
@@ -107,6 +109,8 @@ def _surroundings(program: Program) -> dict[str, Plain]:
         },
         "scratch": sorted(program.scratch),
         "needs": [[type(each).__name__, repr(each)] for each in program.needs],
+        "ranks": dict(program.ranks),
+        "integers_of": dict(program.integers_of),
         "reassociated": program.reassociated,
         "written": None if program.written is None else program_text(program.written, None),
     }

@@ -17,7 +17,7 @@ REFUSED = {
 COMPILED = {
     "binomial_tree", "markov_path", "hilbert_index", "connected", "spmv", "integral_image",
     "embedding", "scaled_product", "upwind_step", "edit_distance", "crc16", "fir_filter",
-    "envelope", "move_nanmean", "gini", "integer_corners", "permute_rows",
+    "envelope", "log_softmax", "move_nanmean", "gini", "integer_corners", "permute_rows",
 }  # fmt: skip
 #: The share of functions that may be refused.
 AT_MOST = 0.05
@@ -54,7 +54,10 @@ def test_compiled(name):
     assert (run.result, run.message) == ("ok", "")
 
 
-@pytest.mark.parametrize("name", ["every_other", "rotate", "zero_crossings", "stretch"])
+@pytest.mark.parametrize(
+    "name",
+    ["every_other", "rotate", "zero_crossings", "stretch", "log_softmax", "empty_csr", "gravity"],
+)
 def test_emulated(name):
     (run,) = bare(few(ALL[name]), ["emulate"])
     assert (run.result, run.message) == ("ok", "")
