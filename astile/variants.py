@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from astile.forms import Forms
-from astile.ir import needs
+from astile.ir import needs, query
 
 #: Parameters and their numbers of axes, and arrays of integers of which sums are taken, and their
 #: dtypes.
@@ -56,10 +56,17 @@ class Variants:
         if key not in self._made:
             ranks, integers = key
             made = self._forms.like(self._function, dict(ranks), dict(integers))
-            found = {use.name: use.rank for use in made.uses}
-            fits = all(found[name] == rank for name, rank in ranks)
+            fits = all(_is_cell_by_cell(made, name, rank) for name, rank in ranks)
             self._made[key] = made if fits else self._forms
         return self._made[key]
+
+
+def _is_cell_by_cell(forms: Forms, array: str, rank: int) -> bool:
+    """Whether all accesses of an array have an index for each axis."""
+    accesses = query.accesses(forms.program.function)
+    return all(
+        len(query.indices(each)) == rank for each in accesses if query.base_name(each) == array
+    )
 
 
 def _summed_integers(forms: Forms, values: Mapping[str, object]) -> tuple[tuple[str, str], ...]:

@@ -27,6 +27,18 @@ def test_rows_are_copied_where_arrays_have_more_axes(target, shape):
     np.testing.assert_array_equal(out, x[ORDER])
 
 
+@pytest.mark.parametrize("target", ["python", "emulate"])
+def test_what_runs_as_written_takes_rows_too(target):
+    made = tile(target=target)(pick)
+    made(np.zeros((0, 4)), np.zeros((0, 4)), ORDER[:0])  # nothing to fall back to on a GPU
+    line = np.arange(12.0)
+    if target == "python":  # arrays that meet in memory
+        made(line[:9].reshape(3, 3), line[3:].reshape(3, 3), ORDER)
+        plain = np.arange(12.0)
+        pick(plain[:9].reshape(3, 3), plain[3:].reshape(3, 3), ORDER)
+        np.testing.assert_array_equal(line, plain)
+
+
 def test_the_schedule_holds_for_them_too():
     made = tile(target="python", schedule=lambda s: s.split("i", [None, 2]))(pick)
     x, out = np.random.default_rng(0).random((3, 4)), np.zeros((3, 4))

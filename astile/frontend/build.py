@@ -60,11 +60,12 @@ def build(
         SourceError: for Python that astile does not read, with its place and what to write.
     """
     program = as_written(function, scratch=scratch)
-    given = result = replace(program, ranks=ranks or {}, integers_of=integers or {})
+    program = replace(program, ranks=ranks or {}, integers_of=integers or {})
+    result = program
     for each in PASSES:
         result = each(result)
     result = slices(reductions(result, exact=exact))
-    if result is given:
+    if result is program:
         return program
     written = program if result.needs else None
     return replace(_numbered(result), written=written)

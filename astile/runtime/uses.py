@@ -75,7 +75,7 @@ def _use(reader: _Reader, name: str, sizes: SizeNames, rebound: bool) -> Use:
     escapes = any(each.kind in ("escape", "view") for each in seen)
     kinds = {each.kind for each in seen}
     if kinds & {"cell", "facts", "view"}:
-        rank = _common_rank(seen)
+        rank = program.ranks.get(name) or _common_rank(seen)
         shown = next((each for each in seen if each.kind in ("cell", "view")), seen[0])
         span = program.source.span(shown.node)
         return Use(name, "array", rank, written, written or escapes, span)
