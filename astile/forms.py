@@ -20,7 +20,7 @@ from astile.runtime import compile as compiling
 from astile.runtime.arrays import array_facts
 from astile.runtime.specialize import Specializer
 from astile.runtime.uses import uses
-from astile.schedule import compose
+from astile.schedule import compose, for_cores
 from astile.schedule.schedule import Schedule
 from astile.schedule.step import Step
 
@@ -216,11 +216,24 @@ class Forms:
         with self._lock:
             if target not in self._specializers:
                 schedule = self.schedule(target)
+                other = (lambda: self._untiled) if target == "cpu" and self._has_tiles else None
                 made = self._specializer_of(
-                    lambda: schedule.program, target, schedule.steps, schedule.state
+                    lambda: schedule.program, target, schedule.steps, schedule.state, other
                 )
                 self._specializers[target] = made
             return self._specializers[target]
+
+    @property
+    def _has_tiles(self) -> bool:
+        is_bare = self._scheduling is None and self._tiles is None
+        return is_bare and bool(for_cores.sums(self.program))
+
+    @cached_property
+    def _untiled(self) -> Specializer:
+        """What runs on a CPU for types that fit no vectors, for which tiles of sums are no use."""
+        made = Schedule(self.program, exact=self._exact)
+        for_cores.for_cores(made, in_registers=False)
+        return self._specializer_of(lambda: made.program, "cpu", made.steps, made.state)
 
     def _specializer_of(
         self,
@@ -228,6 +241,7 @@ class Forms:
         target: str,
         steps: Sequence[Step] = (),
         state: str | None = None,
+        without_vectors: Callable[[], Specializer] | None = None,
     ) -> Specializer:
         is_reordered = any(e.proof is not None and e.proof.kind != "equal" for e in steps)
         return Specializer(
@@ -238,6 +252,7 @@ class Forms:
             exact=self._exact,
             is_reordered=is_reordered,
             state=state,
+            without_vectors=without_vectors,
         )
 
     # --- for `kernel.check` ---------------------------------------------------------------------

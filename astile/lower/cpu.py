@@ -46,6 +46,7 @@ def lower(
     unbound.guard(work)
     if machine is not None:
         work = explicit.vectorised(work, types or {}, machine)
+    in_registers = explicit.is_in_registers(work)
     bounds.tighten(work.function, facts.of(work))
     writer = _Writer(work)
     writer.loops(work.function.body, on_core=one_core)
@@ -53,7 +54,8 @@ def lower(
     writer.indices(work)
     functions = writer.functions()
     body = writer.frame.module(functions, writer.helper)
-    return Lowered(printer.print_module(body), program.name, "cpu", body=tuple(body))
+    text = printer.print_module(body)
+    return Lowered(text, program.name, "cpu", body=tuple(body), in_registers=in_registers)
 
 
 class _Writer:

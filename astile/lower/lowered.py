@@ -38,6 +38,7 @@ class Lowered:
         target: ``"python"``, ``"cpu"`` or ``"cuda"``.
         kernels: the CUDA kernels in order of launch, empty for other targets.
         body: the statements that were printed; those made of the user's keep their place.
+        in_registers: whether its ``vector`` loops and small local arrays are vector registers.
     """
 
     text: str
@@ -45,6 +46,7 @@ class Lowered:
     target: str
     kernels: tuple[KernelInfo, ...] = ()
     body: tuple[ast.stmt, ...] = field(default=(), repr=False, compare=False)
+    in_registers: bool = True
 
     @cached_property
     def statements(self) -> Mapping[int, ast.stmt]:

@@ -56,6 +56,7 @@ class Specializer:
         is_reordered: whether contributions may reach a cell in another order than in `original`.
         state: names `scheduled` among all programs, and `original` with it; None where nothing
             is kept of it.
+        without_vectors: what takes over for types of which there are no vectors.
     """
 
     def __init__(
@@ -68,12 +69,14 @@ class Specializer:
         exact: bool = False,
         is_reordered: bool = False,
         state: str | None = None,
+        without_vectors: Callable[[], Specializer] | None = None,
     ) -> None:
         self.target = target
         self._original, self._scheduled = original, scheduled
         self._parameters = tuple(parameters)
         self._exact, self._is_reordered = exact, is_reordered
         self._work = Work(original)
+        self._without_vectors = without_vectors
         self._lock = threading.RLock()
         self._launchers: dict[tuple[object, ...], Launcher] = {}
         options = (target, exact, is_reordered, host.vector_bytes())
@@ -109,7 +112,10 @@ class Specializer:
     def _is_on_cores(self, types: Mapping[str, str], way: Way) -> bool:
         compiling.require(self.target)
         known = self._launchers.get((way, *types.items()))
-        return "prange" in (known.text if known is not None else self._text(types, way).text)
+        if known is not None:
+            return "prange" in known.text
+        made = self._text(types, way)
+        return self._other()._is_on_cores(types, way) if made is None else "prange" in made.text
 
     def _launcher(self, types: Mapping[str, str], way: Way) -> Launcher:
         key = (way, *types.items())  # in the order of the parameters
@@ -125,6 +131,8 @@ class Specializer:
     def _made(self, types: Mapping[str, str], way: Way) -> Launcher:
         compiling.require(self.target)
         made = self._text(types, way)
+        if made is None:
+            return self._other()._launcher(types, way)
         program = self._original
 
         def place_of(line: int) -> Span | None:
@@ -150,8 +158,12 @@ class Specializer:
     def _program(self, original: bool) -> Program:
         return self._original if original else self._scheduled()
 
-    def _text(self, types: Mapping[str, str], way: Way) -> Text:
-        """The text for arguments of some types, found or made."""
+    def _other(self) -> Specializer:
+        assert self._without_vectors is not None
+        return self._without_vectors()
+
+    def _text(self, types: Mapping[str, str], way: Way) -> Text | None:
+        """The text for arguments of some types, found or made; None where others take over."""
 
         def lower(original: bool) -> Lowered:
             return self._lower(self._program(original), types, way)
@@ -164,6 +176,8 @@ class Specializer:
         if self._is_reordered and not original:
             original = self._must_keep_order(types)
         lowered = lower(original)
+        if not (original or lowered.in_registers) and self._without_vectors is not None:
+            return None
         returned: tuple[Kind, ...] = ()
         if self.target != "python":
             returned = Kinds(self._program(original), types).returned_kinds()

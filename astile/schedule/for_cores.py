@@ -12,30 +12,57 @@ from typing import TYPE_CHECKING
 
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
+from astile.ir.printer import print_expression
+from astile.ir.program import Program
 from astile.lower.vectors.values import NEARLY
-from astile.schedule import rims, rows_inside
+from astile.schedule import contractions, register_tiles, rims, rows_inside
+from astile.schedule.contractions import Contraction
 from astile.schedule.select import Loop
 from astile.schedule.steps import Steps
 
 if TYPE_CHECKING:
     from astile.schedule.schedule import Schedule
 
+#: Rows and columns of the result that are summed up in registers: vectors enough to hide what an
+#: addition takes, for all types and widths of vectors that there are.
+_TILE = (4, 48)
+#: The fewest rows, columns and summands that are worth it.
+_LEAST = (4, 48, 16)
+#: Most sums of products for which it is done: each takes a second or so to prove and to compile.
+_MOST = 2
+#: The fewest panels that are shared out among cores.
+_PANELS = 8
 #: How many orders of the loops of one nest are tried.
 _ORDERS = 2
 #: Rows of a strip, of which each core takes its own.
 _STRIP = 32
 
 
-def for_cores(s: Schedule) -> None:
+def sums(program: Program) -> list[Contraction]:
+    """The sums of products that `for_cores` keeps in registers, where that is legal.
+
+    Args:
+        program: the program before.
+    """
+    return contractions.find(program, _LEAST)
+
+
+def for_cores(s: Schedule, *, in_registers: bool = True) -> None:
     """Choose the steps for a program that runs on a CPU.
 
-    The innermost loops go along rows, first and last iterations whose indices are clamped or
+    Sums of products are kept in registers, a tile at a time, where there is enough of them. The
+    innermost loops go along rows, first and last iterations whose indices are clamped or
     wrapped stand apart, and the outermost loops that can run on several cores do. Innermost
     loops become vectors where they call exp, log or tanh.
 
     Args:
         s: the schedule; steps are added to it.
+        in_registers: whether to keep sums of products in registers, which takes vectors.
     """
+    for each in sums(s.program)[:_MOST] if in_registers else ():
+        trial = s.copy()
+        if attempt(_tiled_sums, trial, each):
+            s.adopt(trial)
     _rows_inside(s)
     _near_their_use(s)
     _rims_apart(s)
@@ -65,6 +92,34 @@ def _handle(s: Schedule, loop: ast.For) -> Loop:
     identity = nodes.loop_id(loop)
     assert identity is not None
     return Loop(s, identity)
+
+
+def _tiled_sums(s: Schedule, sums: Contraction) -> None:
+    """Keep tiles of sums in registers where the sizes of a call are worth it."""
+    order = [Loop(s, each) for each in sums.order]
+    around = _outermost(s, order[0])
+    least = list(_LEAST)
+    if around == order[0] or not attempt(s.copy().parallel, Loop(s.copy(), around.identity)):
+        least[1] *= _PANELS
+    wanted: dict[str, int] = {}
+    for length, bound in zip(sums.lengths, least, strict=True):
+        if length.value is None or length.value < bound:
+            text = print_expression(length.expression())
+            wanted[text] = max(bound, wanted.get(text, 0))
+    if wanted:
+        condition = " and ".join(f"{each} >= {bound}" for each, bound in wanted.items())
+        s.specialize(condition, order[0])
+    nest = [Loop(s, each) for each in (sums.rows, sums.columns, sums.summed)]
+    if nest != order:
+        s.reorder(*nest)
+    register_tiles.tiled(s, nest, sums.operand, sums.result, _TILE, layout=sums.layout)
+
+
+def _outermost(s: Schedule, loop: Loop) -> Loop:
+    node = s.program.loop(loop.identity)
+    assert node is not None
+    place = query.find_place(s.program.function, node)
+    return _handle(s, place.loops[0]) if place is not None and place.loops else loop
 
 
 def _rows_inside(s: Schedule) -> None:

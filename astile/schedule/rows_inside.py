@@ -69,7 +69,7 @@ def _cost(body: ast.For, loop: ast.For) -> int:
     """What the accesses of a loop's body cost if another one of its nest were the innermost."""
     header = query.header(loop)
     assert header is not None
-    cost = _WAITS if _waits(body, header.variable) else 0
+    cost = _WAITS if _waits(body, header.variable, _set_in(loop, body)) else 0
     seen: set[str] = set()
     for access in query.accesses(body):
         text = ast.dump(access)
@@ -90,9 +90,19 @@ def _cost_of_access(indices: Sequence[ast.expr], variable: str) -> int:
     return _NEXT if is_plain else _ELSEWHERE
 
 
-def _waits(body: ast.For, variable: str) -> bool:
+def _set_in(loop: ast.For, body: ast.For) -> set[str]:
+    """The scalars that each iteration of a loop sets before an inner one goes on with them."""
+    found: set[str] = set()
+    for statement in loop.body:
+        if any(each is body for each in query.statements(statement)):
+            break
+        if isinstance(statement, ast.Assign):
+            found |= {each.id for each in statement.targets if isinstance(each, ast.Name)}
+    return found
+
+
+def _waits(body: ast.For, variable: str, made: set[str]) -> bool:
     """Whether an iteration updates a scalar or a cell that the one before has updated."""
-    made: set[str] = set()
     for statement in query.statements(body):
         if isinstance(statement, ast.AugAssign):
             target: ast.expr = statement.target

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from astile import Schedule, tile
-from astile.schedule.for_cores import for_cores
+from astile.schedule.for_cores import for_cores, sums
 
 
 def products(A, B, C):
@@ -18,6 +18,40 @@ def products(A, B, C):
             C[i, j] = 0.0
             for k in range(A.shape[1]):
                 C[i, j] += A[i, k] * B[k, j]
+
+
+def added(A, B, C):
+    for k in range(A.shape[1]):
+        for i in range(A.shape[0]):
+            for j in range(B.shape[1]):
+                C[i, j] += A[i, k] * B[k, j]
+
+
+def turned(A, B, C):
+    b, n, m = C.shape
+    for h in range(b):
+        for i in range(n):
+            for j in range(m):
+                total = np.float32(0)
+                for k in range(A.shape[2]):
+                    total += A[h, i, k] * B[h, j, k]
+                C[h, i, j] = total
+
+
+def below_diagonal(A, B, C):
+    n, m = C.shape
+    for i in range(n):
+        for j in range(i, m):
+            for k in range(A.shape[1]):
+                C[i, j] += A[i, k] * B[k, j]
+
+
+def elementwise(A, B, C):
+    n, m = C.shape
+    for i in range(n):
+        for j in range(m):
+            for k in range(3):
+                C[i, j] += A[i, j] * B[k, j]
 
 
 def channels(x, w, y):
@@ -87,9 +121,67 @@ def body(function: Callable[..., None]) -> str:
 
 
 def test_the_loop_along_rows_goes_inside() -> None:
-    text = body(products)
+    text = body(products).partition("else:")[2]
     assert "for i in parallel(n):" in text
-    assert text.index("for k in") < text.index("for j in range(m):\n                C[i, j] +=")
+    assert text.index("for k in") < text.index("for j in range(m):\n                    C[i, j] +=")
+
+
+def test_sums_of_products_are_kept_in_registers_where_there_are_many() -> None:
+    text = body(products).partition("else:")[0]
+    assert "if n >= 4 and m >= 384 and A.shape[1] >= 16:" in text
+    assert "for j_0 in parallel((m + 47) // 48):" in text
+    assert "C_local[i_1, j_1] += A[i_0 * 4 + i_1, k] * B_local[k, j_1]" in text
+
+
+def test_an_operand_across_rows_is_turned_where_it_is_packed() -> None:
+    text = body(turned).partition("else:")[0]
+    assert "for h in parallel(b):" in text
+    assert "m >= 48" in text  # the loop around runs on the cores
+    assert "B_local[0, B_2, B_1] = B[h, j_0 * 48 + B_1, B_2]" in text
+
+
+@pytest.mark.parametrize("function", [below_diagonal, elementwise, channels])
+def test_what_is_no_sum_of_products_over_a_rectangle(function: Callable[..., None]) -> None:
+    assert not sums(Schedule(function).program)
+
+
+@pytest.fixture(scope="module")
+def multiply() -> Callable[..., None]:
+    return tile(target="cpu")(added)
+
+
+@pytest.mark.parametrize("rows", [1, 3, 4, 5, 8, 11])
+@pytest.mark.parametrize("columns", [383, 384, 385, 431, 432, 433])
+@pytest.mark.parametrize("depth", [15, 16, 17])
+def test_products_at_sizes_around_those_of_tiles(
+    multiply: Callable[..., None], rows: int, columns: int, depth: int
+) -> None:
+    random = np.random.default_rng(rows * columns + depth)
+    A, B = (random.normal(size=e).astype(np.float32) for e in ((rows, depth), (depth, columns)))
+    C = random.normal(size=(rows, columns)).astype(np.float32)
+    expected = C.astype(np.float64) + A.astype(np.float64) @ B
+    multiply(A, B, C)
+    np.testing.assert_allclose(C, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.uint8, np.int64])
+def test_types_without_vectors_take_the_plain_loops(
+    multiply: Callable[..., None], dtype: type[np.generic]
+) -> None:
+    random = np.random.default_rng(7)
+    A, B, C = (random.integers(0, 9, e).astype(dtype) for e in ((5, 16), (16, 385), (5, 385)))
+    expected = C + A @ B
+    multiply(A, B, C)
+    np.testing.assert_array_equal(C, expected)
+
+
+def test_products_in_batches() -> None:
+    random = np.random.default_rng(7)
+    A, B = (random.normal(size=e).astype(np.float32) for e in ((3, 9, 16), (3, 50, 16)))
+    C = np.zeros((3, 9, 50), np.float32)
+    tile(target="cpu")(turned)(A, B, C)
+    expected = A.astype(np.float64) @ B.astype(np.float64).transpose(0, 2, 1)
+    np.testing.assert_allclose(C, expected, atol=1e-5)
 
 
 def test_a_sum_gets_cells_where_its_loop_goes_outside() -> None:

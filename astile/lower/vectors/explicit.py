@@ -85,6 +85,20 @@ def vectorised(program: Program, types: Mapping[str, str], machine: Machine) -> 
     return replace(work, imports=pass_.words.imports)
 
 
+def is_in_registers(program: Program) -> bool:
+    """Whether no vector loop is left, and no local array of literal size.
+
+    Args:
+        program: as `vectorised` gives it.
+    """
+    function = program.function
+    for made in map(query.allocation, query.statements(function)):
+        shape = made.shape if made is not None and made.scope == "local" else None
+        if shape is not None and all(query.integer(each) is not None for each in shape):
+            return False
+    return not any(map(_is_vector, query.loops(function)))
+
+
 def _is_vector(loop: ast.For) -> bool:
     header = query.header(loop)
     return header is not None and header.kind == "vector"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from astile.errors import ScheduleError
 from astile.ir import query
 from astile.ir.printer import print_expression
-from astile.schedule import select
+from astile.schedule import register_tiles, select
 from astile.schedule.recipes.cooperation import BLOCKS, THREADS, cooperate, extent, inside
 from astile.schedule.schedule import Schedule
 from astile.schedule.select import Loop
@@ -188,25 +188,8 @@ def packed_matmul(
     Raises:
         ScheduleError: when the program is none of this form.
     """
-    i, j, k = (s.handle(each) for each in loops)
-    row, summed = i.var, k.var
-    j_0, j_1 = s.split(j, [None, columns])
-    s.reorder(j_0, i, j_1, k)
-    packed = s.cache_read(operands[1], "local", at=j_0)[-1]
-    i_0, i_1 = s.split(i, [None, rows], tail="cut")
-    sums = [each for each in s.loops() if each.var == summed]
-    tiles = [each for each in s.loops() if each.var == j_1.var]
-    last_rows = next(each for each in s.loops() if each.var == row)
-    s.reorder(i_0, sums[0], i_1, tiles[0])
-    s.reorder(last_rows, sums[1], tiles[1])
-    *_, stored_rows, stored = s.cache_write(result, "local", at=i_0)
-    last_stored = s.cache_write(result, "local", at=last_rows)[-1]
-    s.parallel(j_0)
-    for each in s.loops():
-        if each.var == i_1.var or each == stored_rows:
-            s.unroll(each)
-        elif each.var == j_1.var or each in (packed, stored, last_stored):
-            s.vectorize(each)
+    nest = [s.handle(each) for each in loops]
+    s.parallel(register_tiles.tiled(s, nest, operands[1], result, (rows, columns)))
 
 
 def _stop(s: Schedule, loop: Loop) -> str:
