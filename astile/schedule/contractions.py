@@ -88,6 +88,9 @@ def _contraction(
     form = reductions.form_of(update)
     assert form is not None
     reads = [e for e in query.accesses(update) if e is not form.target and e is not form.own]
+    result = query.base_name(form.target) if isinstance(form.target, ast.Subscript) else None
+    if any(query.base_name(each) == result for each in reads):
+        return None
     dependent = [query.names(each) & {rows, columns, summed} for each in reads]
     if any({rows, columns} <= each for each in dependent):
         return None
@@ -99,7 +102,6 @@ def _contraction(
     if any(each is None for each in identities):
         return None
     i, j, k, *order = [each for each in identities if each is not None]
-    result = query.base_name(form.target) if isinstance(form.target, ast.Subscript) else None
     return Contraction(i, j, k, (order[0], order[1], order[2]), result, operand, layout, lengths)
 
 

@@ -54,6 +54,14 @@ def elementwise(A, B, C):
                 C[i, j] += A[i, j] * B[k, j]
 
 
+def closed(A, B, C):
+    n = C.shape[0]
+    for k in range(n):
+        for i in range(n):
+            for j in range(n):
+                C[i, j] = min(C[i, j], C[i, k] + C[k, j])
+
+
 def channels(x, w, y):
     n, c = y.shape
     for i in range(n):
@@ -140,7 +148,7 @@ def test_an_operand_across_rows_is_turned_where_it_is_packed() -> None:
     assert "B_local[0, B_2, B_1] = B[h, j_0 * 48 + B_1, B_2]" in text
 
 
-@pytest.mark.parametrize("function", [below_diagonal, elementwise, channels])
+@pytest.mark.parametrize("function", [below_diagonal, elementwise, closed, channels])
 def test_what_is_no_sum_of_products_over_a_rectangle(function: Callable[..., None]) -> None:
     assert not sums(Schedule(function).program)
 
