@@ -185,6 +185,25 @@ def test_cells_of_registers_keep_the_type_of_their_array() -> None:
     assert "splat(c_0, 16)" in text
 
 
+def test_lanes_that_an_unrolled_loop_takes_one_by_one_stay_in_registers() -> None:
+    text = lowered(
+        """
+        def f(x, y):
+            part = local.empty(16, float32)
+            for j in vector(16):
+                part[j] = x[j] * x[j]
+            for j in unroll(16):
+                y[0] += part[j]
+        """,
+        F32,
+    )
+    assert "np.empty" not in text
+    assert "y[0] += lane(part_0, 15)" in text
+    x, y = np.arange(16, dtype=np.float32), np.ones(1, np.float32)
+    function_of(text)(x, y)  # type: ignore[operator]
+    assert y[0] == 1 + sum(k * k for k in range(16))
+
+
 def test_lanes_are_dropped_only_where_a_mask_is_the_same_all_the_time() -> None:
     form = """
         def f(x, y, n):

@@ -1,4 +1,4 @@
-"""Unrolling around and inside vector loops, so that the cells of register tiles are known."""
+"""Unrolling where vectors are used, so that the cells of register tiles are known."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ _MOST = 512
 
 
 def expand(function: ast.FunctionDef, facts: Facts) -> None:
-    """Write out the ``unroll`` loops that stand around or inside ``vector`` loops, in place.
+    """Write out the ``unroll`` loops around, inside and after ``vector`` loops, in place.
 
-    A loop stays where its number of iterations is not known, where it would become too long, and
-    where its variable is used after it.
+    Those after them are the ones that use cells of local arrays that vector loops compute. A loop
+    stays where its number of iterations is not known, where it would become too long, and where
+    its variable is used after it.
 
     Args:
         function: the tree to edit.
@@ -40,21 +41,40 @@ def expand(function: ast.FunctionDef, facts: Facts) -> None:
         if (header := query.header(loop)) is not None
         and query.read_outside_loops(function.body, header.variable) is not None
     }
-    function.body = _expanded(function.body, facts, kept, inside=False)
+    tiles = _tiles(function)
+    function.body = _expanded(function.body, facts, kept, tiles, inside=False)
+
+
+def _tiles(function: ast.FunctionDef) -> set[str]:
+    """The local arrays of literal size that vector loops store into."""
+    stored = {a for e in query.loops(function) if _is_vector(e) for a in query.written_arrays(e)}
+    made = [e for e in map(query.allocation, query.statements(function)) if e is not None]
+    return {
+        each.array
+        for each in made
+        if each.scope == "local"
+        and each.array in stored
+        and None not in map(query.integer, each.shape or ())
+    }
+
+
+def _is_vector(loop: ast.For) -> bool:
+    header = query.header(loop)
+    return header is not None and header.kind == "vector"
 
 
 def _expanded(
-    body: Sequence[ast.stmt], facts: Facts, kept: set[str], *, inside: bool
+    body: Sequence[ast.stmt], facts: Facts, kept: set[str], tiles: set[str], *, inside: bool
 ) -> list[ast.stmt]:
     result: list[ast.stmt] = []
     for statement in body:
         header = query.header(statement) if isinstance(statement, ast.For) else None
-        is_vector = header is not None and header.kind == "vector"
+        within = inside or (header is not None and header.kind == "vector")
         for name in ("body", "orelse", "finalbody"):
             inner = getattr(statement, name, None)
             if isinstance(inner, list) and inner and isinstance(inner[0], ast.stmt):
-                setattr(statement, name, _expanded(inner, facts, kept, inside=inside or is_vector))
-        result += _copies(statement, header, facts, kept, inside)
+                setattr(statement, name, _expanded(inner, facts, kept, tiles, inside=within))
+        result += _copies(statement, header, facts, kept, tiles, inside)
     return result
 
 
@@ -63,6 +83,7 @@ def _copies(
     header: query.Header | None,
     facts: Facts,
     kept: set[str],
+    tiles: set[str],
     inside: bool,
 ) -> list[ast.stmt]:
     if header is None or header.kind != "unroll" or header.variable in kept:
@@ -70,7 +91,7 @@ def _copies(
     assert isinstance(statement, ast.For)
     if statement.orelse or query.leaves_early(statement.body):
         return [statement]
-    if not inside and not _holds_vectors(statement):
+    if not inside and not _holds_vectors(statement) and tiles.isdisjoint(query.names(statement)):
         return [statement]
     bounds = [facts.number(each) for each in (header.start, header.stop, header.step)]
     start, stop, step = bounds
@@ -90,10 +111,7 @@ def _names_written(body: Sequence[ast.stmt]) -> set[str]:
 
 
 def _holds_vectors(statement: ast.stmt) -> bool:
-    return any(
-        (header := query.header(loop)) is not None and header.kind == "vector"
-        for loop in query.loops(statement)
-    )
+    return any(map(_is_vector, query.loops(statement)))
 
 
 def _at(statement: ast.stmt, variable: str, value: int) -> ast.stmt:

@@ -89,14 +89,15 @@ def _vectorized(s: Schedule, loop: Loop, lanes: int) -> None:
 
 
 def _join(s: Schedule, array: str, join: Loop, lanes: int) -> None:
-    """Join parts vector by vector, and the lanes of the last vector one by one."""
+    """Join parts vector by vector, and the lanes of the last vector one by one, in registers."""
     fewer = lanes // _AT_A_TIME
     names = [s.program.fresh_name(f"{join.var}_{each}") for each in ("vector", "part")]
     vector, part = s.split(join, [_AT_A_TIME, fewer], names=names)
     reduced = _reduced(s, array, part)
     assert reduced is not None
-    start, _ = reduced
+    start, last = reduced
     s.vectorize(start)
+    s.unroll(last)
     s.unroll(vector)
     s.vectorize(part)
 

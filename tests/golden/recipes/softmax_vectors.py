@@ -28,7 +28,7 @@ def softmax(x, out):
                             top_rf_local_1[j_lane_part],
                             top_rf_local[j_lane_vector * 16 + j_lane_part],
                         )
-                for j_lane_part in range(16):
+                for j_lane_part in unroll(16):
                     top = max(top, top_rf_local_1[j_lane_part])
                 for j in range(m // 64 * 64, m):
                     top = max(top, x[i_0 * 16 + i_1, j])
@@ -49,7 +49,7 @@ def softmax(x, out):
                         total_rf_local_1[j_lane_1_part] += total_rf_local[
                             j_lane_1_vector * 16 + j_lane_1_part
                         ]
-                for j_lane_1_part in range(16):
+                for j_lane_1_part in unroll(16):
                     total += total_rf_local_1[j_lane_1_part]
                 for j in range(m // 64 * 64, m):
                     e = np.float32(math.exp(x[i_0 * 16 + i_1, j] - top))

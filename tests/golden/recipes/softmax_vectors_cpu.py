@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit, prange
 from numpy import float32, uint64
 
-from astile.intrinsics.vectors import load, splat, store
+from astile.intrinsics.vectors import lane, load, splat, store
 
 
 @njit(error_model="numpy", parallel={"fusion": False})
@@ -40,8 +40,22 @@ def softmax_compiled(x, out, top_rf_local_dtype):
                 top_rf_local_1[j_lane_part] = max(
                     top_rf_local_1[j_lane_part], top_rf_local[j_lane_part + 48]
                 )
-            for j_lane_part in range(16):
-                top = max(top, top_rf_local_1[j_lane_part])
+            top = max(top, top_rf_local_1[0])
+            top = max(top, top_rf_local_1[1])
+            top = max(top, top_rf_local_1[2])
+            top = max(top, top_rf_local_1[3])
+            top = max(top, top_rf_local_1[4])
+            top = max(top, top_rf_local_1[5])
+            top = max(top, top_rf_local_1[6])
+            top = max(top, top_rf_local_1[7])
+            top = max(top, top_rf_local_1[8])
+            top = max(top, top_rf_local_1[9])
+            top = max(top, top_rf_local_1[10])
+            top = max(top, top_rf_local_1[11])
+            top = max(top, top_rf_local_1[12])
+            top = max(top, top_rf_local_1[13])
+            top = max(top, top_rf_local_1[14])
+            top = max(top, top_rf_local_1[15])
             for j in range(m // 64 * 64, m):
                 top = max(top, x[i_0 * 16 + i_1, uint64(j)])
             total = np.float32(0.0)
@@ -56,14 +70,27 @@ def softmax_compiled(x, out, top_rf_local_dtype):
                     e = np.float32(math.exp(x[i_0 * 16 + i_1, j_strip_1 * 64 + j_lane_1] - top))
                     out[i_0 * 16 + i_1, j_strip_1 * 64 + j_lane_1] = e
                     total_rf_local[j_lane_1] += e
-            total_rf_local_1 = np.empty(16, np.float32)
-            store(total_rf_local_1, 0, splat(float32(0), 16))
-            store(total_rf_local_1, 0, load(total_rf_local_1, 0, 16) + load(total_rf_local, 0, 16))
-            store(total_rf_local_1, 0, load(total_rf_local_1, 0, 16) + load(total_rf_local, 16, 16))
-            store(total_rf_local_1, 0, load(total_rf_local_1, 0, 16) + load(total_rf_local, 32, 16))
-            store(total_rf_local_1, 0, load(total_rf_local_1, 0, 16) + load(total_rf_local, 48, 16))
-            for j_lane_1_part in range(16):
-                total += total_rf_local_1[j_lane_1_part]
+            total_rf_local_1_0 = splat(float32(0), 16)
+            total_rf_local_1_0 = total_rf_local_1_0 + load(total_rf_local, 0, 16)
+            total_rf_local_1_0 = total_rf_local_1_0 + load(total_rf_local, 16, 16)
+            total_rf_local_1_0 = total_rf_local_1_0 + load(total_rf_local, 32, 16)
+            total_rf_local_1_0 = total_rf_local_1_0 + load(total_rf_local, 48, 16)
+            total += lane(total_rf_local_1_0, 0)
+            total += lane(total_rf_local_1_0, 1)
+            total += lane(total_rf_local_1_0, 2)
+            total += lane(total_rf_local_1_0, 3)
+            total += lane(total_rf_local_1_0, 4)
+            total += lane(total_rf_local_1_0, 5)
+            total += lane(total_rf_local_1_0, 6)
+            total += lane(total_rf_local_1_0, 7)
+            total += lane(total_rf_local_1_0, 8)
+            total += lane(total_rf_local_1_0, 9)
+            total += lane(total_rf_local_1_0, 10)
+            total += lane(total_rf_local_1_0, 11)
+            total += lane(total_rf_local_1_0, 12)
+            total += lane(total_rf_local_1_0, 13)
+            total += lane(total_rf_local_1_0, 14)
+            total += lane(total_rf_local_1_0, 15)
             for j in range(m // 64 * 64, m):
                 e = np.float32(math.exp(x[i_0 * 16 + i_1, uint64(j)] - top))
                 out[i_0 * 16 + i_1, uint64(j)] = e
