@@ -12,7 +12,7 @@ from astile.lower import assemble, bounds, facts, flow, unbound, unsigned
 from astile.lower.lowered import Lowered
 from astile.lower.types import dtypes, joined_types, numeric
 from astile.lower.types.checked import is_checked_division
-from astile.lower.vectors import explicit
+from astile.lower.vectors import explicit, registers
 from astile.lower.vectors.explicit import Machine
 
 #: Kinds of loops that may run on several cores: their iterations are proved independent.
@@ -46,7 +46,7 @@ def lower(
     unbound.guard(work)
     if machine is not None:
         work = explicit.vectorised(work, types or {}, machine)
-    in_registers = explicit.is_in_registers(work)
+    in_registers = registers.is_enough(work)
     bounds.tighten(work.function, facts.of(work))
     writer = _Writer(work)
     writer.loops(work.function.body, on_core=one_core)

@@ -67,7 +67,7 @@ def vectorised(program: Program, types: Mapping[str, str], machine: Machine) -> 
     After:
         store(y, 0, fma(splat(a, 16), load(x, 0, 16), load(y, 0, 16)))
     """
-    if not any(_is_vector(loop) for loop in query.loops(program.function)):
+    if not any(unrolled.is_vector(loop) for loop in query.loops(program.function)):
         return program
     work = program.cloned()
     known = facts.of(work)
@@ -83,25 +83,6 @@ def vectorised(program: Program, types: Mapping[str, str], machine: Machine) -> 
     body = repeated.named(body, pass_.words)
     work.function.body = row_names.named(body, pass_.words)
     return replace(work, imports=pass_.words.imports)
-
-
-def is_in_registers(program: Program) -> bool:
-    """Whether no vector loop is left, and no local array of literal size.
-
-    Args:
-        program: as `vectorised` gives it.
-    """
-    function = program.function
-    for made in map(query.allocation, query.statements(function)):
-        shape = made.shape if made is not None and made.scope == "local" else None
-        if shape is not None and all(query.integer(each) is not None for each in shape):
-            return False
-    return not any(map(_is_vector, query.loops(function)))
-
-
-def _is_vector(loop: ast.For) -> bool:
-    header = query.header(loop)
-    return header is not None and header.kind == "vector"
 
 
 @dataclass
@@ -217,7 +198,7 @@ class _Pass:
         for statement in body:
             inner = writer
             if isinstance(statement, ast.For):
-                if _is_vector(statement):
+                if unrolled.is_vector(statement):
                     try:
                         self.made[id(statement)] = self._loop(statement, writer)
                     except DoesNotFitError:

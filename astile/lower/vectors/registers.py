@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 from astile.analysis.affine import Affine
 from astile.ir import nodes, query
+from astile.ir.program import Program
 from astile.lower.facts import Facts
 from astile.lower.types.kinds import Kinds
 from astile.lower.types.promotion import NARROW, native
+from astile.lower.vectors.unrolled import is_vector
 from astile.lower.vectors.words import Words
 
 #: Most names that one array may become.
@@ -104,6 +106,20 @@ def find(
         if all(map(register.name_at, uses.cells.get(array, ()))):
             found[array] = register
     return found
+
+
+def is_enough(program: Program) -> bool:
+    """Whether no vector loop is left in a program, and no local array of literal size.
+
+    Args:
+        program: its vector loops written as operations of vectors, where they fit.
+    """
+    function = program.function
+    for made in map(query.allocation, query.statements(function)):
+        shape = made.shape if made is not None and made.scope == "local" else None
+        if shape is not None and all(query.integer(each) is not None for each in shape):
+            return False
+    return not any(map(is_vector, query.loops(function)))
 
 
 def _mentions(function: ast.FunctionDef, array: str) -> int:

@@ -47,7 +47,7 @@ def expand(function: ast.FunctionDef, facts: Facts) -> None:
 
 def _tiles(function: ast.FunctionDef) -> set[str]:
     """The local arrays of literal size that vector loops store into."""
-    stored = {a for e in query.loops(function) if _is_vector(e) for a in query.written_arrays(e)}
+    stored = {a for e in query.loops(function) if is_vector(e) for a in query.written_arrays(e)}
     made = [e for e in map(query.allocation, query.statements(function)) if e is not None]
     return {
         each.array
@@ -58,7 +58,12 @@ def _tiles(function: ast.FunctionDef) -> set[str]:
     }
 
 
-def _is_vector(loop: ast.For) -> bool:
+def is_vector(loop: ast.For) -> bool:
+    """Whether a loop is to become operations of vectors.
+
+    Args:
+        loop: a counted loop or another one.
+    """
     header = query.header(loop)
     return header is not None and header.kind == "vector"
 
@@ -111,7 +116,7 @@ def _names_written(body: Sequence[ast.stmt]) -> set[str]:
 
 
 def _holds_vectors(statement: ast.stmt) -> bool:
-    return any(map(_is_vector, query.loops(statement)))
+    return any(map(is_vector, query.loops(statement)))
 
 
 def _at(statement: ast.stmt, variable: str, value: int) -> ast.stmt:
