@@ -18,7 +18,7 @@ import numpy as np
 from astile import Schedule
 from astile.ir import query
 from astile.schedule import recipes
-from tests.support.recipes import RECIPES, matmul, matrices
+from tests.support.recipes import RECIPES, half_matrices, matmul, matrices, on_matrix_units
 
 _EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 #: Sizes at which recipes are compiled and measured, in the order of their `arguments`.
@@ -32,7 +32,7 @@ _SIZES = {
     "jacobi": (1024, 1024),
     "histogram": (1 << 24,),
 }
-SINGLE, DOUBLED = "matmul_registers", "matmul_doubled"
+SINGLE, DOUBLED, HALF = "matmul_registers", "matmul_doubled", "matmul_tensor_cores"
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,7 @@ def _recipes() -> Iterator[Case]:
             make = functools.partial(recipe.arguments, *_SIZES[recipe.kernel.__name__])
             yield Case(recipe.name, functools.cache(recipe.schedule), make)
     yield Case(DOUBLED, _doubled, functools.partial(matrices, *_SIZES["matmul"]))
+    yield Case(HALF, on_matrix_units, functools.partial(half_matrices, *_SIZES["matmul"]))
 
 
 @functools.cache

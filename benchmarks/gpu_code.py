@@ -13,8 +13,8 @@ from astile import Schedule
 from astile.analysis import sass
 from astile.runtime import emulate, machine_code
 from astile.schedule import recipes
-from benchmarks.gpu_cases import DOUBLED, SINGLE, Case, cases
-from tests.support.recipes import RECIPES
+from benchmarks.gpu_cases import DOUBLED, HALF, SINGLE, Case, cases
+from tests.support.recipes import RECIPES, half_matrices
 
 CAPABILITIES = ((8, 0), (9, 0))
 Records = Mapping[tuple[str, str], Mapping[str, Any]]
@@ -77,8 +77,8 @@ def lines(records: Records) -> Iterator[Line]:
     for cc in ("sm_80", "sm_90"):
         yield from _single(records.get((SINGLE, cc)), f"{SINGLE} {cc}")
         yield _doubled(records, cc)
-    hmma = [n for r in records.values() if (n := r["main_loop"].get("HMMA", 0))]
-    yield Line("product of float16: HMMA", "at least 32", str(max(hmma, default=0)), bool(hmma))
+        yield from _half(records.get((HALF, cc)), f"{HALF} {cc}")
+    yield from _half_values()
     for name in ("softmax", "layernorm"):
         report = _emulated(_short_rows(name))
         yield _at_most(f"{name}: reads of an element", 1, report.traffic("x").most_reads)
@@ -117,6 +117,29 @@ def _doubled(records: Records, cc: str) -> Line:
 def _per_product(record: Mapping[str, Any]) -> float:
     """Instructions of the main loop for each FFMA: it may hold several steps."""
     return float(record["total_main_loop"] / max(record["main_loop"].get("FFMA", 0), 1))
+
+
+def _half(record: Mapping[str, Any] | None, name: str) -> Iterator[Line]:
+    if record is None:
+        yield Line(name, "compiled", "missing", False)
+        return
+    mix = record["main_loop"]
+    for each, least in (("HMMA", 32), ("LDSM", 1), ("LDGSTS.128", 1)):
+        found = mix.get(each, 0)
+        yield Line(f"{name}: {each}", f"at least {least}", str(found), found >= least)
+    yield _at_most(f"{name}: instructions", 100, record["total_main_loop"])
+    yield _equal(f"{name}: spilled bytes", 0, record["spill_bytes"])
+    yield _equal(f"{name}: stack", 0, record["stack"])
+
+
+def _half_values() -> Iterator[Line]:
+    """The product of float16 in the emulator, beside float64."""
+    [case] = cases(HALF)
+    a, b, c = half_matrices(128, 96, 128)
+    report = _emulated(Case(case.name, case.schedule, lambda: (a, b, c)))
+    error = np.abs(c - a.astype(np.float64) @ b.astype(np.float64)).max()
+    yield Line(f"{HALF}: error in the emulator", "at most 1e-4", f"{error:.1e}", error <= 1e-4)
+    yield _equal(f"{HALF}: bank conflicts", 0, report.bank_conflicts)
 
 
 def _conv_add() -> Iterator[Line]:

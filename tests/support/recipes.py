@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -20,6 +21,16 @@ def matmul(A, B, C):
             C[i, j] = 0.0
             for k in range(K):
                 C[i, j] += A[i, k] * B[k, j]
+
+
+def half_matmul(A, B, C):
+    M, K = A.shape
+    N = B.shape[1]
+    for i in range(M):
+        for j in range(N):
+            C[i, j] = 0.0
+            for k in range(K):
+                C[i, j] += np.float32(A[i, k]) * np.float32(B[k, j])
 
 
 def blur(x, out):
@@ -120,6 +131,12 @@ def matrices(m: int, k: int, n: int) -> tuple[object, ...]:
     return a, b, np.full((m, n), 9, np.float32)
 
 
+def half_matrices(m: int, k: int, n: int) -> tuple[np.ndarray, ...]:
+    random = np.random.default_rng(m + k + n)
+    a, b = random.standard_normal((m, k)), random.standard_normal((k, n))
+    return a.astype(np.float16), b.astype(np.float16), np.full((m, n), 9, np.float32)
+
+
 def image(m: int, n: int) -> tuple[object, ...]:
     return (np.arange(m * n) % 17).reshape(m, n).astype(np.float32), np.zeros((m, n), np.float32)
 
@@ -145,6 +162,14 @@ def data(n: int) -> tuple[object, ...]:
 
 def pixels(n: int) -> tuple[object, ...]:
     return (np.arange(n) * 37).astype(np.uint8), np.full(32, 9)
+
+
+@cache
+def on_matrix_units() -> Schedule:
+    """The product of float16 in tiles of 128 x 128 x 32, with tests of its own."""
+    s = Schedule(half_matmul)
+    recipes.tensor_core_matmul(s)
+    return s
 
 
 @dataclass(frozen=True)

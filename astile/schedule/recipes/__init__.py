@@ -5,6 +5,7 @@ from astile.schedule.recipes.histograms import block_histogram, histogram
 from astile.schedule.recipes.matmul import packed_matmul, tiled_matmul
 from astile.schedule.recipes.rows import row_reduction
 from astile.schedule.recipes.stencil import stencil_chain, time_fronts, time_tiled
+from astile.schedule.recipes.tensor_cores import tensor_core_matmul
 from astile.schedule.recipes.transposition import transposed
 from astile.schedule.recipes.vector_rows import row_vectors, vector_rows
 
@@ -16,6 +17,7 @@ __all__ = [
     "row_reduction",
     "row_vectors",
     "stencil_chain",
+    "tensor_core_matmul",
     "tiled_matmul",
     "time_fronts",
     "time_tiled",
