@@ -264,8 +264,11 @@ class Forms:
             target: the one whose schedule's steps are meant.
         """
         found = []
-        for number, step in enumerate(self.schedule(target).steps, 1):
-            runner = self._runner(self._specializer_of(partial(_program_after, step), "python"))
+        steps = self.schedule(target).steps
+        for number, step in enumerate(steps, 1):
+            taken = steps[:number]  # a call may have to run without them
+            after = partial(_program_after, step)
+            runner = self._runner(self._specializer_of(after, "python", taken))
             is_equal = getattr(step.proof, "kind", None) == "equal"
             is_exact = is_equal and not self.program.reassociated
             found.append(checking.Candidate(f"step {number}: {step.call}", runner, is_exact))

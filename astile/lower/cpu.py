@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from astile.analysis import affine
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
-from astile.lower import assemble, bounds, facts, flow, unbound, unsigned
+from astile.lower import assemble, bounds, facts, flow, signed, unbound, unsigned
 from astile.lower.lowered import Lowered
 from astile.lower.types import dtypes, joined_types, numeric
 from astile.lower.types.checked import is_checked_division
@@ -106,6 +106,9 @@ class _Writer:
         prange = self.frame.word("numba.prange")
         if query.is_constant(header.start, 0) and query.is_constant(header.step, 1):
             loop.iter = nodes.call(prange, [header.stop])
+            word = "numpy.int64"
+            if signed.cast(nodes.clone(loop), word):
+                signed.cast(loop, self.frame.word(word))
             return
         step = query.integer(header.step)
         if step is None or step == 0:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import ast
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
 from astile import lower, runtime
 from astile.errors import InternalError, LoweringError
 from astile.intrinsics import host
-from astile.ir import query
 from astile.ir.program import Program
 from astile.lower import cpu, places, python
 from astile.lower.lowered import Lowered
 from astile.lower.types import numeric
 from astile.lower.types.kinds import Kinds
-from astile.lower.types.promotion import Kind, family, is_integer
+from astile.lower.types.promotion import Kind
+from astile.lower.types.truncated import truncating
 from astile.lower.vectors.explicit import Machine
 from astile.lower.work import Work
 from astile.runtime import compile as compiling
@@ -187,21 +187,21 @@ class Specializer:
         return made
 
     def _must_keep_order(self, types: Mapping[str, str]) -> bool:
-        """Whether integers add up floating-point numbers: each addition truncates, in its order.
+        """Whether integers take numbers that are cut to fit them, each in its order.
 
         Raises:
             LoweringError: on a GPU, where the loops cannot run as they were written.
         """
         program = self._original
-        found = next(_truncating(program, Kinds(program, types)), None)
-        if found is not None and self.target in ("cuda", "emulate"):
+        statement, what = next(truncating(Kinds(program, types)), (None, ""))
+        if statement is not None and self.target in ("cuda", "emulate"):
             raise LoweringError(
-                "an integer adds up floating-point numbers, and a step changed their order",
+                f"an integer {what}, and a step changed their order",
                 code="lowering.types",
-                span=program.source.span(found),
-                hints=["write int(...) around what is added, or use exact=True"],
+                span=program.source.span(statement),
+                hints=["write int(...) around what is added, a wider cell, or use exact=True"],
             )
-        return found is not None
+        return statement is not None
 
     def _lower(self, program: Program, types: Mapping[str, str], way: Way) -> Lowered:
         if self.target == "python":
@@ -232,22 +232,6 @@ class Specializer:
         if self.target == "cpu" and "prange" in made.text:
             return compiling.one_at_a_time_if_needed(function)
         return function
-
-
-def _truncating(program: Program, kinds: Kinds) -> Iterator[ast.stmt]:
-    """The statements that update a cell of integers by a floating-point number."""
-    for statement in query.statements(program.function):
-        if isinstance(statement, ast.AugAssign):
-            target: ast.expr = statement.target
-        elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            target = statement.targets[0]
-        else:
-            continue
-        array = query.base_name(target) if isinstance(target, ast.Subscript) else None
-        is_update = isinstance(statement, ast.AugAssign) or array in query.names(statement.value)
-        cell, value = kinds.arrays.get(array or ""), kinds.of(statement.value)
-        if is_update and is_integer(cell) and (value is None or family(value) in "fc"):
-            yield statement
 
 
 def _parameter_names(function: ast.FunctionDef) -> tuple[list[str], list[str]]:

@@ -288,6 +288,12 @@ def wrapped(a, small, half, whole, large, wide):
         wide[i] = np.uint16(a[i] * 3.0)
 
 
+def least_by_condition(a, out):
+    for i in range(len(a)):
+        if a[i] < out[0]:
+            out[0] = a[i]
+
+
 def truncated(a, out):
     for i in range(len(a)):
         out[i] = int(a[i])

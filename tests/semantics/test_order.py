@@ -68,13 +68,24 @@ def in_parts(s):
 def test_15_integers_that_add_up_floating_point_numbers(target):
     a, out = np.full(8, 0.25), np.full(1, 5)
     agrees(corners.counted_down, a, out, targets=(target,), schedule=in_parts)
-    assert len(tile(schedule=in_parts)(corners.counted_down).schedule.steps) == 2
+    kernel = tile(target=target, schedule=in_parts)(corners.counted_down)
+    assert len(kernel.schedule.steps) == 2
+    kernel.check(a, out)  # each step as the call takes it
 
 
 def test_15_a_gpu_refuses_them():
     kernel = tile(target="emulate", schedule=in_parts)(corners.counted_down)
     with pytest.raises(LoweringError, match="adds up floating-point numbers"):
         kernel(np.full(8, 0.25), np.full(1, 5))
+
+
+def test_15_cells_that_hold_the_least_of_wider_integers():
+    a, out = array("int64", -56, 250), array("uint8", 255)  # -56 is stored as 200
+    agrees(corners.least_by_condition, a, out, targets=HOST, schedule=lambda s: s.reverse("i"))
+    kernel = tile(target="emulate", schedule=lambda s: s.reverse("i"))(corners.least_by_condition)
+    with pytest.raises(LoweringError, match="holds the least of wider ones"):
+        kernel(a, out)
+    agrees(corners.least_by_condition, array("uint8", 7, 9), out, schedule=lambda s: s.reverse("i"))
 
 
 def test_16_sums_of_integers_do_not_depend_on_their_order():

@@ -100,7 +100,7 @@ class Choices:
                 return self._of_name(value)
             case ast.BinOp(left=left, op=operator, right=right):
                 return possible.binary(self.all_of(left), operator, self.all_of(right))
-            case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=operand):
+            case ast.UnaryOp(op=ast.USub() | ast.UAdd() | ast.Invert() as sign, operand=operand):
                 return _signed(self.all_of(operand), sign)
             case ast.IfExp(body=body, orelse=orelse):
                 return self.one_of([body, orelse])
@@ -199,15 +199,19 @@ def _infinity(text: str) -> complex | None:
 
 
 def _signed(found: Several, sign: ast.unaryop) -> Several:
-    """What values with a sign may be; truth values of NumPy have none."""
+    """What values with a sign or complement may be, where they have one."""
     if found is None:
         return None
     made = []
     for each in found:
-        if each.kind == "bool_":
-            continue
         number = each.number
-        if number is not None:
+        if isinstance(sign, ast.Invert):
+            if promotion.family(each.kind) not in "biu":
+                continue
+            number = None if number is None else ~int(number.real)
+        elif each.kind == "bool_":
+            continue
+        elif number is not None:
             number = -number if isinstance(sign, ast.USub) else +number
         made.append(frozenset([Possible(_signed_kind(each.kind), number)]))
     return possible.union(made)

@@ -42,6 +42,8 @@ _EXACT = (
     "isfinite",
     "signbit",
 )
+#: Narrow types whose least number is its own absolute value.
+_WITH_LEAST = ("int8", "int16", "int32")
 #: Integer type -> the one that NumPy makes of a floating-point number first. Only then do numbers
 #: that the type does not hold wrap around; processors by themselves give any.
 _BY_WAY_OF = {
@@ -131,6 +133,8 @@ class Expressions(Operators):
         kind, held = self.kinds.of(plain), self.kinds.of(plain.operand)
         if kind is None and held is not None:
             self.refuse_types(plain, held)
+        if isinstance(plain.op, (ast.USub, ast.Invert)):
+            self._check_wrapping(plain, plain.operand)
         if kind is None or isinstance(plain.op, (ast.Not, ast.UAdd)):
             return made
         if self.kinds.is_array(plain):
@@ -141,6 +145,16 @@ class Expressions(Operators):
             made.operand = self.cast("int64", made.operand)
             return made
         return self.cast(kind, made) if kind in NARROW else made
+
+    def _check_wrapping(self, plain: ast.expr, operand: ast.expr) -> None:
+        """Refuse signs and complements of integers that the data make wrap around, or not."""
+        found, given = self.kinds.choices.all_of(plain), self.kinds.choices.of(operand)
+        if found is None or given is None or len(given) < 2:
+            return
+        narrow = {each.kind for each in found} & {*NARROW, "uint64", "bool_"}
+        is_defined = not isinstance(plain, ast.UnaryOp) or {each.kind for each in found} == given
+        if not is_defined or (narrow and not possible.are_of(found, self.kinds.of(plain))):
+            self.refuse_choice(operand)
 
     def _compare(self, plain: ast.Compare, made: ast.Compare) -> ast.expr:
         """A number of Python beside a float32 compares as float32."""
@@ -228,8 +242,9 @@ class Expressions(Operators):
             if kind is None:
                 return self._extreme(word, plain, made)
             made.args = self._alike(kind, plain.args, made.args)
-        elif word == "abs" and one and kind == "int":
-            return made
+        elif word == "abs" and one:
+            self._check_wrapping(plain, plain.args[0])
+            return self.cast(kind, made) if kind is not None and kind in _WITH_LEAST else made
         elif path.startswith("math."):
             return self._of_math(plain, made)
         elif path.startswith("numpy."):
@@ -312,8 +327,10 @@ class Expressions(Operators):
             function = ufunc(path)
             if function is not None and len(plain.args) == function.nin and not plain.keywords:
                 self._of_ufunc(function, plain, made)
-                if kind == "float16" and function.__name__ not in _EXACT:
-                    return self.cast(kind, made)  # a GPU computes these in float32
+                is_half = kind == "float16" and function.__name__ not in _EXACT
+                is_least = function is np.absolute and kind in _WITH_LEAST
+                if kind is not None and (is_half or is_least):
+                    return self.cast(kind, made)  # a GPU computes float16 in float32
             return made
         if dtypes.name_of(self.program, plain.func, {}) is None:
             self.check_arguments(plain.args)

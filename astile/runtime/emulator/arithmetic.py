@@ -277,7 +277,7 @@ def _may_wrap(operator: ast.operator, left: Integer, right: Integer) -> bool:
     """Whether an operation can leave 64 bits."""
     signed = left.signed or right.signed
     match operator:
-        case ast.LShift():
+        case ast.LShift() | ast.Pow():
             return True
         case ast.Sub() if not signed:
             return True
