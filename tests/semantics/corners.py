@@ -259,6 +259,13 @@ def gathered(a, idx, out):
         out[i] = a[idx[i]]
 
 
+def gathered_and_doubled(a, idx, out, more):
+    for i in range(len(idx)):
+        out[i] = a[idx[i]]
+    for i in range(len(idx)):
+        more[i] = 2.0 * a[i]
+
+
 def scattered(a, idx, out):
     for i in range(len(idx)):
         out[idx[i]] = a[i]

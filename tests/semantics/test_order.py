@@ -176,6 +176,20 @@ def test_24_an_index_that_is_used_raises():
         assert found.raised is IndexError
 
 
+def test_24_arrays_after_an_exception_of_an_expression():
+    arguments = [X, array("int64", 1, 9, 0), zeros(3), zeros(3)]
+    agrees(corners.gathered_and_doubled, *arguments, targets=HOST)
+    plain = outcome(corners.gathered_and_doubled, arguments)
+    for target in HOST:
+        kernel = tile(target=target, schedule=lambda s: s.merge("i#0", "i#1"))(
+            corners.gathered_and_doubled
+        )
+        found = outcome(kernel, arguments)
+        assert found.raised is plain.raised is IndexError
+        assert found.arrays[2] == plain.arrays[2]
+        assert found.arrays[3] != plain.arrays[3]  # the first iteration stored here too
+
+
 def test_24_nothing_moves_across_what_may_raise():
     agrees(corners.checked_first, X, zeros(5), 2, targets=HOST)
     refused(corners.checked_first, lambda s: s.reverse("i"), match="may be left before")
