@@ -204,6 +204,11 @@ def replaced_by_half(k, out):
         out[i] = y * 0.1
 
 
+def limited_by_argument(d, n, out):
+    for i in range(len(d)):
+        out[i] = min(d[i], n)
+
+
 def largest_of_integers_and_reals(k, s, out):
     for i in range(len(s)):
         out[i] = max(k[i], s[i])

@@ -108,6 +108,14 @@ def test_13_loops_that_may_have_no_iteration():
     agrees(mixed.scaled_sums, p, s, out)
 
 
+def test_13_integers_of_python_beside_real_numbers():
+    d, out = array("float64", 0.5, 1e300), np.zeros(2, "int64")
+    agrees(mixed.limited_by_argument, d, 255, out)
+    agrees(mixed.limited_by_argument, d, 2**53 + 1, out, targets=("python",))
+    tile(target="cpu")(mixed.limited_by_argument)(d, 2**53 + 1, out)
+    assert out.tolist() == [0, 2**53]
+
+
 def test_13_names_that_would_round_integers():
     k = array("int64", 2**53 + 1, 3)
     refused(mixed.largest_by_condition, k, np.zeros(1, "int64"), match="m depends on the data")
