@@ -163,6 +163,11 @@ def integer_or_long(x, k, out):
         out[i] = x[i] * m
 
 
+def magnitudes(x, k, out):
+    for i in range(len(x)):
+        out[i] = np.abs(x[i] if k[i] > 5 else k[i])
+
+
 def integer_or_long_kept(x, k, out):
     m = 3
     for i in range(len(x)):

@@ -100,6 +100,7 @@ def test_13_integers_of_python_that_the_data_choose():
     x, k = array("int8", 100, 100), array("int64", 3, 9)
     refused(mixed.integer_or_long, x, k, np.zeros(2, "int64"), match="m depends .* int or int64")
     agrees(mixed.integer_or_long_kept, x, k, np.zeros(2, "int64"))
+    refused(mixed.magnitudes, x, k, np.zeros(2, "int64"), match="depends .* int64 or int8")
 
 
 def test_13_loops_that_may_have_no_iteration():

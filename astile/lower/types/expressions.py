@@ -327,6 +327,8 @@ class Expressions(Operators):
             function = ufunc(path)
             if function is not None and len(plain.args) == function.nin and not plain.keywords:
                 self._of_ufunc(function, plain, made)
+                if function in (np.absolute, np.negative):
+                    self._check_wrapping(plain, plain.args[0])
                 is_half = kind == "float16" and function.__name__ not in _EXACT
                 is_least = function is np.absolute and kind in _WITH_LEAST
                 if kind is not None and (is_half or is_least):
