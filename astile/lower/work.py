@@ -162,7 +162,7 @@ class _Count:
             written = self._text.written[id(loop)] = query.names_written(loop)
         for name in written:
             self._numbers.pop(name, None)  # what another iteration leaves
-        trips = len(range(start, stop, step))
+        trips = max(0, -((start - stop) // step))  # `len` of a range fits into 64 bits only
         if not trips:
             return 0.0
         self._numbers[header.variable] = start + trips // 2 * step

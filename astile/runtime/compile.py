@@ -240,9 +240,12 @@ def check_bounds(function: Any) -> None:
     """Make a compiled function raise IndexError where it would leave an array.
 
     Args:
-        function: decorated with `njit` and not called so far.
+        function: decorated with `njit` and not called so far. With ``NUMBA_DISABLE_JIT`` it is
+            plain Python, which checks by itself.
     """
-    function.targetoptions["boundscheck"] = True
+    options = getattr(function, "targetoptions", None)
+    if isinstance(options, dict):
+        options["boundscheck"] = True
 
 
 def one_at_a_time_if_needed(function: Callable[..., object]) -> Callable[..., object]:

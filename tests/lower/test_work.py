@@ -104,3 +104,24 @@ def test_a_program_without_cores_is_compiled_once(monkeypatch: pytest.MonkeyPatc
         kernel(x, y)
         found.append(kernel._repeats.find((x, y)))
     assert found[0] is found[1]
+
+
+@pytest.mark.parametrize("stop", ["n * n", "-n * n", "n"])
+def test_ranges_longer_than_64_bits_count(stop: str) -> None:
+    text = (
+        f"def f(x, n):\n    if n < 9:\n        for i in range(-n, {stop}):\n            x[0] += 1"
+    )
+    trips = max(0, {"n * n": 2**124, "-n * n": -(2**124), "n": 2**62}[stop] + 2**62)
+    assert counted(text, x=(1,), n=2**62) == pytest.approx(1 + trips * 3)
+
+
+def test_a_loop_of_no_call_may_be_longer_than_64_bits() -> None:
+    @tile(target="cpu")
+    def guarded(x, n):
+        if n < 1000:
+            for _ in range(n * n):
+                x[0] += 1
+
+    x = np.zeros(1)
+    guarded(x, 2**40)
+    assert x[0] == 0

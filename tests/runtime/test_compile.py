@@ -295,3 +295,25 @@ def test_eight_threads_in_one_parallel_function(tmp_path, layer):
     script = EIGHT_THREADS.format(folder=str(tmp_path))
     settings = {"NUMBA_THREADING_LAYER": layer, "NUMBA_NUM_THREADS": "2"}
     assert in_fresh_python(script, TOTAL, **settings).strip() == layer
+
+
+def test_without_its_compiler_numba_runs_what_checks_its_indices() -> None:
+    text = """
+import numpy as np
+from astile import from_source
+
+take = from_source(
+    "def take(x, k, y):\\n    for i in range(len(k)):\\n        y[i] = x[k[i]]\\n", target="cpu"
+)
+y = np.zeros(2)
+take(np.arange(3.0), np.array([2, 1]), y)
+try:
+    take(np.arange(3.0), np.array([2, 3]), y)
+except IndexError:
+    print(y)
+"""
+    settings = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    found = subprocess.run(
+        [sys.executable, "-c", text], env=settings, capture_output=True, text=True, check=True
+    )
+    assert found.stdout == "[2. 1.]\n"

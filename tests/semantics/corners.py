@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 
@@ -274,6 +276,21 @@ def scattered(a, idx, out):
 def counted(a, idx, out):
     for i in range(len(idx)):
         out[idx[i]] += a[i]
+
+
+def logarithms(a, out):
+    for i in range(len(a)):
+        out[i] = math.log(a[i])
+
+
+def exponentials(a, out):
+    for i in range(len(a)):
+        out[i] = math.exp(a[i])
+
+
+def roots_by_math(a, out):
+    for i in range(len(a)):
+        out[i] = math.sqrt(a[i])
 
 
 def stored(a, out):

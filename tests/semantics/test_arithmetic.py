@@ -215,6 +215,25 @@ def test_nan_and_infinity_stored_into_integers(value):
     assert out[0] == np.iinfo("int32").min  # the machine's choice
 
 
+@pytest.mark.parametrize("schedule", [None, lambda s: s.vectorize("i")])
+@pytest.mark.parametrize(
+    ("function", "value", "wanted"),
+    [
+        (corners.logarithms, -1.0, np.nan),
+        (corners.exponentials, 1e3, np.inf),
+        (corners.roots_by_math, -1.0, np.nan),
+    ],
+)
+def test_functions_of_math_that_raise(function, value, wanted, schedule):
+    a = array("float64", value)
+    assert outcome(function, [a, zeros(1)]).raised in (ValueError, OverflowError)
+    agrees(function, a, zeros(1), targets=("python",))
+    for target in ("cpu", "emulate"):
+        out = zeros(1)
+        tile(target=target, schedule=schedule)(function)(a, out)
+        np.testing.assert_array_equal(out, [wanted])
+
+
 def _message(function, *arguments):
     with pytest.raises(Exception, match="cannot convert") as caught:
         tile(target="emulate")(function)(*arguments)

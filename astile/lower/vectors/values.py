@@ -158,11 +158,22 @@ class Values:
         if not self.varies(value, lanes):
             made = self.scalar(value, lanes)
             computed = not isinstance(value, (ast.Name, ast.Subscript, ast.Call))
-            if own != dtype or (computed and own in promotion.NARROW):
+            is_narrow = computed and own in promotion.NARROW
+            if own != dtype or is_narrow or self._is_widened(value):
                 made = nodes.call(self.words.dtype(dtype), [made])
             return self.call("splat", made, nodes.const(lanes.count))
         vector = self.vector(value, lanes)
         return vector if own == dtype else self.call("convert", vector, self.type_word(dtype))
+
+    def _is_widened(self, value: ast.expr) -> bool:
+        """Whether a name has another type first: numba, which widens it, keeps vectors as made."""
+        of, stores = self.kinds.of_store, self.kinds.stores
+        names = {each.id: each for each in ast.walk(value) if isinstance(each, ast.Name)}
+        return any(
+            of(name, each) != self.kinds.of(read)
+            for name, read in names.items()
+            for each in stores.get(name, ())
+        )
 
     def vector(self, value: ast.expr, lanes: Lanes) -> ast.expr:
         """A value that differs from lane to lane."""
