@@ -278,6 +278,16 @@ def counted(a, idx, out):
         out[idx[i]] += a[i]
 
 
+def moved(a, k, out):
+    for i in range(len(a)):
+        out[i] = a[i] + k
+
+
+def filled(a, k, out):
+    for i in range(len(a)):
+        out[i] = k
+
+
 def logarithms(a, out):
     for i in range(len(a)):
         out[i] = math.log(a[i])

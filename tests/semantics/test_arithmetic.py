@@ -216,6 +216,18 @@ def test_nan_and_infinity_stored_into_integers(value):
 
 
 @pytest.mark.parametrize("schedule", [None, lambda s: s.vectorize("i")])
+@pytest.mark.parametrize(("function", "wanted"), [(corners.moved, 49), (corners.filled, 44)])
+def test_integers_of_python_that_are_not_held(function, wanted, schedule):
+    a, out = array("uint8", 5), zeros(1, "uint8")
+    assert outcome(function, [a, 300, out]).raised is OverflowError
+    agrees(function, a, 300, out, targets=("python",))
+    agrees(function, a, 30, out, schedule=schedule)
+    for target in ("cpu", "emulate"):
+        tile(target=target, schedule=schedule)(function)(a, 300, out)
+        assert out[0] == wanted
+
+
+@pytest.mark.parametrize("schedule", [None, lambda s: s.vectorize("i")])
 @pytest.mark.parametrize(
     ("function", "value", "wanted"),
     [
