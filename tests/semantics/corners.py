@@ -389,3 +389,30 @@ def parts_of_count(a, out):
         if a[i] > 0:
             n += 1
     out[0] = 7 // n
+
+
+def beside_300(a, out):
+    for i in range(len(a)):
+        out[i] = a[i] + 300
+
+
+def beside_minus_one(a, out):
+    k = -1
+    for i in range(len(a)):
+        out[i] = np.maximum(a[i], k)
+
+
+def cast_300(a, out):
+    for i in range(len(a)):
+        out[i] = a[i] + np.uint8(300)
+
+
+def store_300(a, out):
+    for i in range(len(a)):
+        a[i] = 300
+
+
+def fill_300(a, out):
+    b = np.full(3, 300, np.uint8)
+    for i in range(3):
+        out[i] = b[i]

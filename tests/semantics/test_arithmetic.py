@@ -113,6 +113,26 @@ def test_08_integers_beyond_64_bits():
     assert out.tolist() == [0.0, 1.0]
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        corners.beside_300,
+        corners.beside_minus_one,
+        corners.cast_300,
+        corners.store_300,
+        corners.fill_300,
+    ],
+)
+def test_08_numbers_that_a_type_does_not_hold(function):
+    a = array("uint8", 1, 2, 3)
+    agrees(function, a, zeros(3), targets=("python",))
+    assert outcome(function, [a, zeros(3)]).raised is OverflowError
+    for target in ("cpu", "emulate"):
+        refused(function, a, zeros(3), target=target, match="uint8 does not hold (300|-1)")
+    if function in (corners.beside_300, corners.beside_minus_one):
+        agrees(function, a.astype("int16"), zeros(3))
+
+
 def test_09_indices_beyond_32_bits():
     agrees(corners.far_apart, zeros(6, "int64"))
 

@@ -13,7 +13,7 @@ from astile.ir import nodes, query
 from astile.ir.casts import array_of_type
 from astile.ir.program import Program
 from astile.lower.indices import IndexWriter
-from astile.lower.types import call_kinds, dtypes, possible, promotion
+from astile.lower.types import call_kinds, dtypes, possible, promotion, unheld
 from astile.lower.types.choices import ufunc
 from astile.lower.types.kinds import Kinds
 from astile.lower.types.operators import Operators
@@ -233,9 +233,11 @@ class Expressions(Operators):
             plain_already = given in ("float", "float64")
             return made.args[0] if plain_already else self.cast("float64", made.args[0])
         if array_of_type(plain.func) is not None and one and kind is not None:
+            self.check_cast(kind, plain.args[0])
             return self.cast(kind, self.wrapped(kind, plain.args[0], made.args[0]))
         cast = dtypes.name_of(self.program, plain.func, {}) if path and one else None
         if cast is not None and not self.kinds.is_array(plain.args[0]):
+            self.check_cast(cast, plain.args[0])
             made.args = [self.wrapped(cast, plain.args[0], made.args[0])]
             return made
         if word in ("min", "max") and not path and len(plain.args) > 1 and not plain.keywords:
@@ -252,6 +254,10 @@ class Expressions(Operators):
         elif word == "round" and len(plain.args) > 1:
             self.check_arguments(plain.args)
         return made
+
+    def check_cast(self, kind: Kind, value: ast.expr) -> None:
+        """Refuse a number of the text that becomes one of a type that does not hold it."""
+        self.check_held(unheld.in_cast(self.kinds.choices.all_of(value), kind), value)
 
     def wrapped(self, kind: Kind, plain: ast.expr, value: ast.expr) -> ast.expr:
         """A floating-point number that becomes an integer of a kind: what it cannot hold wraps.
@@ -343,6 +349,7 @@ class Expressions(Operators):
 
     def _of_ufunc(self, function: np.ufunc, plain: ast.Call, made: ast.Call) -> None:
         """Operands of a function of NumPy in the types that it computes in."""
+        self.check_held(unheld.in_call(self.kinds.choices, function, plain.args), plain)
         found = self.kinds.choices.of_operands(function, plain.args) or set()
         narrow = {each for kinds in found for each in kinds} & {*FRAGILE}
         if len(found) > 1 and narrow and function.__name__ not in _EXACT:

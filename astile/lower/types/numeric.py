@@ -139,7 +139,10 @@ class _Caster(Expressions):
     def statement(self, statement: ast.stmt) -> ast.stmt:
         """One statement, edited in place where its form stays."""
         self.place = statement
-        if query.is_allocation(statement):
+        allocated = query.allocation(statement)
+        if allocated is not None:
+            if allocated.fill is not None:
+                self.check_cast(self.kinds.arrays.get(allocated.array), allocated.fill)
             return statement
         if isinstance(statement, ast.AugAssign):
             return self._update(statement)
@@ -181,6 +184,7 @@ class _Caster(Expressions):
             return nodes.copy_place(value, made)
         if isinstance(target, ast.Subscript):
             kind = self.kinds.of(_as_load(target))
+            self.check_cast(kind, value)
             fixed = self.fixed(value)
             return self.single(fixed) if kind == "float32" else self.wrapped(kind, value, fixed)
         kind = self.kinds.names.get(target.id) if isinstance(target, ast.Name) else None
@@ -322,6 +326,12 @@ class _Caster(Expressions):
                 value,
                 "write float(...) or np.float32(...) around the operands",
             )
+
+    def check_held(self, wrong: str | None, value: ast.AST) -> None:
+        """Refuse a number of the text that a type does not hold."""
+        if wrong is not None:
+            hint = "write a number that the type holds, or np.int64(...) to compute in 64 bits"
+            self.refuse(wrong, value, hint)
 
     def refuse(self, message: str, value: ast.AST, hint: str) -> None:
         """Say that numba has no arithmetic that gives the plain value.

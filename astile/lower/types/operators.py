@@ -11,7 +11,7 @@ from astile.analysis import affine, intervals
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
 from astile.lower.indices import IndexWriter
-from astile.lower.types import possible, promotion
+from astile.lower.types import possible, promotion, unheld
 from astile.lower.types.checked import DIVISIONS
 from astile.lower.types.kinds import Kinds
 from astile.lower.types.promotion import FRAGILE, NARROW, PYTHON, Kind, family, native, number_of
@@ -58,6 +58,10 @@ class Operators(ABC):
     @abstractmethod
     def refuse(self, message: str, value: ast.AST, hint: str) -> None:
         """Say that numba has no arithmetic that gives the plain value."""
+
+    @abstractmethod
+    def check_held(self, wrong: str | None, value: ast.AST) -> None:
+        """Refuse a number of the text that a type does not hold."""
 
     @abstractmethod
     def integer_quotient(self, divisor: ast.expr, made: ast.expr, kind: str) -> ast.expr:
@@ -147,6 +151,7 @@ class Operators(ABC):
         if isinstance(plain.op, ast.Pow):
             self._check_power(plain, left, right)
         self._check_choices(plain)
+        self.check_held(unheld.in_arithmetic(self.kinds.choices, plain), plain)
         if kind is None:
             self._check_exists(plain, left, right)
             return made
