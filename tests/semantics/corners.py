@@ -416,3 +416,31 @@ def fill_300(a, out):
     b = np.full(3, 300, np.uint8)
     for i in range(3):
         out[i] = b[i]
+
+
+def chosen(x, a, out):
+    for i in range(len(x)):
+        out[i, 0] = np.where(x[i] > 0, x[i], 0.1)
+        out[i, 1] = np.where(x[i] > 0, x[i], 0.1) * 3
+        out[i, 2] = np.where(x[i] > 0, a[i], 100) + 100
+        out[i, 3] = np.where(a[i] > 0, 1, a[i]) * 100
+        out[i, 4] = np.where(a[i] > 0, np.where(x[i] > 0, x[i], 0.3), 0.1)
+
+
+def chosen_array(x, a, out):
+    t = np.where(x > 0, x, 0.1)
+    for i in range(len(x)):
+        out[i, 0] = t[i] * 0.3
+
+
+def chosen_by_data(x, a, out):
+    for i in range(len(x)):
+        m = 3
+        if x[i] < 0:
+            m = a[i]
+        out[i, 0] = np.where(x[i] > 1, m, 1) * 100
+
+
+def chosen_300(x, a, out):
+    for i in range(len(x)):
+        out[i, 0] = np.where(x[i] > 0, a[i], 300)

@@ -164,6 +164,15 @@ def test_12_roots_of_small_integers():
     refused(corners.roots, array("int8", 2, 7), zeros(2), match="float16")
 
 
+def test_12_numbers_in_where():
+    x, a = array("float32", 0.3, -0.7, 2.1), array("int8", -3, 100, 7)
+    agrees(corners.chosen, x, a, zeros((3, 5)))
+    agrees(corners.chosen_array, x, a, zeros((3, 1)))
+    for target in ("cpu", "emulate"):
+        refused(corners.chosen_by_data, x, a, zeros((3, 1)), target=target, match="type of m")
+        refused(corners.chosen_300, x, a, zeros((3, 1)), target=target, match="int8 does not hold")
+
+
 @pytest.mark.parametrize("dtype", ["int16", "int32"])
 def test_12_float32_and_integers(dtype):
     agrees(corners.sums, array("float32", 3, 0.1), array(dtype, 7, 1), zeros(2))

@@ -184,7 +184,11 @@ def of_numpy(kinds: Kinds, name: str, arguments: list[ast.expr], call: ast.Call)
     if name in _SUMMING:
         return _of_sum(first)
     if name in _AVERAGING:
+        first = real_part(first) if name.endswith(("std", "var")) else first
+        assert first is not None
         return first if promotion.family(first) in "fc" and first not in PYTHON else "float64"
+    if name == "clip":
+        return _of_several([first, *given[1:]])
     if name in _KEEPING:
         return promotion.native(first)
     if name in _MULTIPLYING:
@@ -226,6 +230,8 @@ def gives_array(kinds: Kinds, call: ast.Call) -> bool:
         return call.func.attr in _ARRAYS and kinds.is_array(call.func.value)
     if not path.startswith("numpy"):
         return False
+    if name in ("where", "clip") and call.args:
+        return any(map(kinds.is_array, call.args))
     if name in _MAKING or name in _ARRAYS:
         return True
     if isinstance(getattr(np, name, None), np.ufunc):

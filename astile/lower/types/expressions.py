@@ -342,10 +342,29 @@ class Expressions(Operators):
             return made
         if dtypes.name_of(self.program, plain.func, {}) is None:
             self.check_arguments(plain.args)
+        if name in ("where", "clip") and len(plain.args) == 3:
+            made.args = self._chosen(kind, name == "where", plain.args, made.args)
         if name in _RETYPED and len(plain.args) == 1 and not plain.keywords:
             is_typed = kind is not None and kind not in PYTHON and kind not in ("float64", "int64")
             return self.cast(kind, made) if is_typed and kind is not None else made
         return made
+
+    def _chosen(
+        self, kind: Kind, tested: bool, plain: Sequence[ast.expr], made: Sequence[ast.expr]
+    ) -> list[ast.expr]:
+        """Arguments of `np.where` and `np.clip`: numbers have the type of the result."""
+        found = []
+        whole = any(map(self.kinds.is_array, plain))
+        if whole and not tested and self.kinds.of(plain[0]) != kind:
+            hint = "write np.minimum(np.maximum(...), ...)"
+            self.refuse("numba's `clip` keeps the type of the array", plain[0], hint)
+        for each, text in _pairs(plain[tested:], made[tested:]):
+            if len(self.kinds.choices.of(each) or ()) > 1:
+                self.refuse_choice(each)
+            self.check_cast(kind, each)
+            cast = self._beside_array if whole else self._operand
+            found.append(text if kind is None else cast(kind, each, text))
+        return [*made[:tested], *found]
 
     def _of_ufunc(self, function: np.ufunc, plain: ast.Call, made: ast.Call) -> None:
         """Operands of a function of NumPy in the types that it computes in."""

@@ -111,5 +111,5 @@ def _overflows(kind: str, value: Possible) -> bool:
 def _message(value: Possible, kind: str) -> str:
     return (
         f"{kind.removesuffix('_')} does not hold {value.number}: "
-        "the plain function raises an OverflowError"
+        "NumPy raises an OverflowError, or wraps around"
     )
