@@ -444,3 +444,16 @@ def chosen_by_data(x, a, out):
 def chosen_300(x, a, out):
     for i in range(len(x)):
         out[i, 0] = np.where(x[i] > 0, a[i], 300)
+
+
+def functions_of_narrow_numbers(x, a, out):
+    for i in range(len(x)):
+        out[i, 0] = np.round(x[i], 1)
+        out[i, 1] = np.real(x[i]) * 0.1
+        out[i, 2] = np.power(a[i], 2) * 0.1
+        out[i, 3] = np.add(a[i], 100) + np.left_shift(a[i], 1)
+
+
+def sign_of_truth_value(x, a, out):
+    for i in range(len(x)):
+        out[i] = np.sign(x[i] > 0)

@@ -173,6 +173,13 @@ def test_12_numbers_in_where():
         refused(corners.chosen_300, x, a, zeros((3, 1)), target=target, match="int8 does not hold")
 
 
+def test_12_functions_of_narrow_numbers():
+    x, a = array("float32", 0.32, -0.79, 2.11), array("int8", -128, 100, 7)
+    agrees(corners.functions_of_narrow_numbers, x, a, zeros((3, 4)))
+    for target in ("cpu", "emulate"):
+        refused(corners.sign_of_truth_value, x, a, zeros(3), target=target, match="TypeError")
+
+
 @pytest.mark.parametrize("dtype", ["int16", "int32"])
 def test_12_float32_and_integers(dtype):
     agrees(corners.sums, array("float32", 3, 0.1), array(dtype, 7, 1), zeros(2))

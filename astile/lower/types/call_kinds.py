@@ -27,7 +27,18 @@ _KEEPING = frozenset(
     ("copy", "min", "max", "amin", "amax", "nanmin", "nanmax", "clip", "sort", "ravel", "flatten")
     + ("reshape", "transpose", "ascontiguousarray", "round", "around", "real_if_close")
     + ("zeros_like", "ones_like", "empty_like", "full_like", "roll", "flip", "flipud", "fliplr")
-    + ("diff", "take", "repeat", "unique", "squeeze", "expand_dims", "atleast_1d", "asarray")
+    + (
+        "diff",
+        "take",
+        "repeat",
+        "unique",
+        "squeeze",
+        "expand_dims",
+        "atleast_1d",
+        "asarray",
+        "nan_to_num",
+        "ptp",
+    )
 )
 _SUMMING = frozenset(("sum", "prod", "cumsum", "cumprod", "nansum", "nanprod", "trace"))
 _AVERAGING = frozenset(
@@ -189,6 +200,8 @@ def of_numpy(kinds: Kinds, name: str, arguments: list[ast.expr], call: ast.Call)
         return first if promotion.family(first) in "fc" and first not in PYTHON else "float64"
     if name == "clip":
         return _of_several([first, *given[1:]])
+    if name in ("real", "imag"):
+        return promotion.native(real_part(first) or first)
     if name in _KEEPING:
         return promotion.native(first)
     if name in _MULTIPLYING:

@@ -7,16 +7,10 @@ import itertools
 from abc import abstractmethod
 from collections.abc import Sequence
 
-import numpy as np
-
 from astile.ir import nodes, query
 from astile.ir.casts import array_of_type
-from astile.ir.program import Program
-from astile.lower.indices import IndexWriter
-from astile.lower.types import call_kinds, dtypes, possible, promotion, unheld
-from astile.lower.types.choices import ufunc
-from astile.lower.types.kinds import Kinds
-from astile.lower.types.operators import Operators
+from astile.lower.types import call_kinds, dtypes, possible
+from astile.lower.types.numpy_calls import NumpyCalls
 from astile.lower.types.promotion import (
     FRAGILE,
     NARROW,
@@ -28,22 +22,6 @@ from astile.lower.types.promotion import (
     number_of,
 )
 
-#: Functions of NumPy that give one number, in numba of another type than in NumPy.
-_RETYPED = ("sum", "prod", "mean", "std", "var", "nansum", "nanmean", "nanstd", "nanvar", "median")
-#: Functions of NumPy that do not round: the value is the same in wider types.
-_EXACT = (
-    "absolute",
-    "fabs",
-    "negative",
-    "positive",
-    "sign",
-    "isnan",
-    "isinf",
-    "isfinite",
-    "signbit",
-)
-#: Narrow types whose least number is its own absolute value.
-_WITH_LEAST = ("int8", "int16", "int32")
 #: Integer type -> the one that NumPy makes of a floating-point number first. Only then do numbers
 #: that the type does not hold wrap around; processors by themselves give any.
 _BY_WAY_OF = {
@@ -56,12 +34,8 @@ _BY_WAY_OF = {
 }
 
 
-class Expressions(Operators):
+class Expressions(NumpyCalls):
     """Rewrites expressions of one program."""
-
-    def __init__(self, program: Program, kinds: Kinds, writer: IndexWriter) -> None:
-        super().__init__(program, kinds, writer)
-        self._kept: list[ast.expr] = []  # so that no other node gets the identity of one of them
 
     @abstractmethod
     def helper_call(self, plain: ast.Call, made: ast.Call) -> ast.expr | None:
@@ -134,7 +108,7 @@ class Expressions(Operators):
         if kind is None and held is not None:
             self.refuse_types(plain, held)
         if isinstance(plain.op, (ast.USub, ast.Invert)):
-            self._check_wrapping(plain, plain.operand)
+            self.check_wrapping(plain, plain.operand)
         if kind is None or isinstance(plain.op, (ast.Not, ast.UAdd)):
             return made
         if self.kinds.is_array(plain):
@@ -146,7 +120,7 @@ class Expressions(Operators):
             return made
         return self.cast(kind, made) if kind in NARROW else made
 
-    def _check_wrapping(self, plain: ast.expr, operand: ast.expr) -> None:
+    def check_wrapping(self, plain: ast.expr, operand: ast.expr) -> None:
         """Refuse signs and complements of integers that the data make wrap around, or not."""
         found, given = self.kinds.choices.all_of(plain), self.kinds.choices.of(operand)
         if found is None or given is None or len(given) < 2:
@@ -245,19 +219,15 @@ class Expressions(Operators):
                 return self._extreme(word, plain, made)
             made.args = self._alike(kind, plain.args, made.args)
         elif word == "abs" and one:
-            self._check_wrapping(plain, plain.args[0])
-            return self.cast(kind, made) if kind is not None and kind in _WITH_LEAST else made
+            self.check_wrapping(plain, plain.args[0])
+            return self.cast(kind, made) if kind in NARROW else made
         elif path.startswith("math."):
-            return self._of_math(plain, made)
+            return self.of_math(plain, made)
         elif path.startswith("numpy."):
-            return self._of_numpy(path, plain, made, kind)
+            return self.of_numpy(path, plain, made, kind)
         elif word == "round" and len(plain.args) > 1:
             self.check_arguments(plain.args)
         return made
-
-    def check_cast(self, kind: Kind, value: ast.expr) -> None:
-        """Refuse a number of the text that becomes one of a type that does not hold it."""
-        self.check_held(unheld.in_cast(self.kinds.choices.all_of(value), kind), value)
 
     def wrapped(self, kind: Kind, plain: ast.expr, value: ast.expr) -> ast.expr:
         """A floating-point number that becomes an integer of a kind: what it cannot hold wraps.
@@ -312,81 +282,6 @@ class Expressions(Operators):
                     text = self.cast(kind, text)
             found.append(text)
         return found
-
-    def _of_math(self, plain: ast.Call, made: ast.Call) -> ast.expr:
-        """A call of a function of `math`: Python computes it in float64."""
-        kinds = [self.kinds.of(each) for each in plain.args]
-        narrow = list(made.args)
-        made.args = [
-            self.cast("float64", text) if kind in ("float16", "float32") else text
-            for kind, text in zip(kinds, narrow, strict=True)
-        ]
-        if all(kind == "float32" for kind in kinds) and not made.keywords:
-            self.doubled[id(made)] = narrow
-            self._kept.append(made)
-        return made
-
-    def _of_numpy(self, path: str, plain: ast.Call, made: ast.Call, kind: Kind) -> ast.expr:
-        name = path.rpartition(".")[2]
-        if isinstance(getattr(np, name, None), np.ufunc):
-            self.check_half(kind, plain)
-            function = ufunc(path)
-            if function is not None and len(plain.args) == function.nin and not plain.keywords:
-                self._of_ufunc(function, plain, made)
-                if function in (np.absolute, np.negative):
-                    self._check_wrapping(plain, plain.args[0])
-                is_half = kind == "float16" and function.__name__ not in _EXACT
-                is_least = function is np.absolute and kind in _WITH_LEAST
-                if kind is not None and (is_half or is_least):
-                    return self.cast(kind, made)  # a GPU computes float16 in float32
-            return made
-        if dtypes.name_of(self.program, plain.func, {}) is None:
-            self.check_arguments(plain.args)
-        if name in ("where", "clip") and len(plain.args) == 3:
-            made.args = self._chosen(kind, name == "where", plain.args, made.args)
-        if name in _RETYPED and len(plain.args) == 1 and not plain.keywords:
-            is_typed = kind is not None and kind not in PYTHON and kind not in ("float64", "int64")
-            return self.cast(kind, made) if is_typed and kind is not None else made
-        return made
-
-    def _chosen(
-        self, kind: Kind, tested: bool, plain: Sequence[ast.expr], made: Sequence[ast.expr]
-    ) -> list[ast.expr]:
-        """Arguments of `np.where` and `np.clip`: numbers have the type of the result."""
-        found = []
-        whole = any(map(self.kinds.is_array, plain))
-        if whole and not tested and self.kinds.of(plain[0]) != kind:
-            hint = "write np.minimum(np.maximum(...), ...)"
-            self.refuse("numba's `clip` keeps the type of the array", plain[0], hint)
-        for each, text in _pairs(plain[tested:], made[tested:]):
-            if len(self.kinds.choices.of(each) or ()) > 1:
-                self.refuse_choice(each)
-            self.check_cast(kind, each)
-            cast = self._beside_array if whole else self._operand
-            found.append(text if kind is None else cast(kind, each, text))
-        return [*made[:tested], *found]
-
-    def _of_ufunc(self, function: np.ufunc, plain: ast.Call, made: ast.Call) -> None:
-        """Operands of a function of NumPy in the types that it computes in."""
-        self.check_held(unheld.in_call(self.kinds.choices, function, plain.args), plain)
-        found = self.kinds.choices.of_operands(function, plain.args) or set()
-        narrow = {each for kinds in found for each in kinds} & {*FRAGILE}
-        if len(found) > 1 and narrow and function.__name__ not in _EXACT:
-            self.check_arguments(plain.args)
-        given = [self.kinds.of(each) for each in plain.args]
-        known = [each for each in given if each is not None]
-        if len(known) == len(given):
-            inputs = promotion.of_ufunc(function, *known)
-        else:
-            inputs = next(iter(found)) if len(found) == 1 and narrow else None
-        if inputs is None:
-            return
-        made.args = [
-            self.cast(wanted, text)
-            if own is None or (native(own) != wanted and (own in PYTHON or wanted in FRAGILE))
-            else text
-            for own, wanted, text in zip(given, inputs, made.args, strict=False)
-        ]
 
 
 def _pairs(plain: Sequence[ast.expr], made: Sequence[ast.expr]) -> list[tuple[ast.expr, ast.expr]]:
