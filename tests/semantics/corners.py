@@ -457,3 +457,12 @@ def functions_of_narrow_numbers(x, a, out):
 def sign_of_truth_value(x, a, out):
     for i in range(len(x)):
         out[i] = np.sign(x[i] > 0)
+
+
+def powers_and_remainders_by_call(x, a, out):
+    for i in range(len(x)):
+        out[i, 0] = pow(x[i], 2) * 0.1
+        out[i, 1] = pow(a[i], 2)
+        out[i, 2] = divmod(x[i], 0.3)[1] + sum((x[i], 0.1))
+        q, r = divmod(a[i], 7)
+        out[i, 3] = q * 100 + r

@@ -176,6 +176,7 @@ def test_12_numbers_in_where():
 def test_12_functions_of_narrow_numbers():
     x, a = array("float32", 0.32, -0.79, 2.11), array("int8", -128, 100, 7)
     agrees(corners.functions_of_narrow_numbers, x, a, zeros((3, 4)))
+    agrees(corners.powers_and_remainders_by_call, x, a, zeros((3, 4)))
     for target in ("cpu", "emulate"):
         refused(corners.sign_of_truth_value, x, a, zeros(3), target=target, match="TypeError")
 

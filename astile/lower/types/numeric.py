@@ -21,7 +21,7 @@ from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.lower import facts
 from astile.lower.indices import IndexWriter
-from astile.lower.types import checked, operators, rounding
+from astile.lower.types import checked, operators, rounding, spelled
 from astile.lower.types.expressions import Expressions
 from astile.lower.types.kinds import Kinds
 from astile.lower.types.promotion import Kind
@@ -105,6 +105,7 @@ def _require_no_half(program: Program, types: Mapping[str, str]) -> None:
 
 def _explicit(program: Program, types: Mapping[str, str], whole: Typed) -> Program:
     new = program.cloned()
+    spelled.spell(new)
     caster = _Caster(new, Kinds(new, types, is_written=whole.is_written), whole)
     caster.check_names()
     new.function.body = caster.block(new.function.body)
