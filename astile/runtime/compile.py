@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from astile.errors import LoweringError
 from astile.ir.program import Program
+from astile.runtime import kernel_lines
 from astile.runtime.traced import PlaceOf, nowhere
 
 #: What importing numba.cuda raises where something of CUDA is missing.
@@ -234,6 +235,7 @@ def prepare_kernels(function: Any, threads: Mapping[str, int]) -> None:
         options = getattr(function.__globals__.get(name), "targetoptions", None)
         if isinstance(options, dict) and not in_simulator():
             options.update(lineinfo=True, launch_bounds=count)
+            kernel_lines.kept_where_possible(function.__globals__[name])
 
 
 def check_bounds(function: Any) -> None:
@@ -307,7 +309,7 @@ def retelling(
 
 
 def _is_numbas(error: Exception) -> bool:
-    """Whether an error comes from numba's or numba.cuda's own classes.
+    """Whether an error comes from numba's or numba.cuda's own classes, or the compilers below.
 
     An ImportError is numba's too: for `np.dot` it wants SciPy. A compiled program imports nothing.
     A NotImplementedError may be the user's own; it is numba's where a frame of numba raised it.
@@ -315,7 +317,9 @@ def _is_numbas(error: Exception) -> bool:
     """
     if isinstance(error, (NotImplementedError, KeyError)) and _is_raised_in_numba(error):
         return True
-    return isinstance(error, ImportError) or any(
+    if isinstance(error, ImportError) or kernel_lines.is_of_compilers(error):
+        return True
+    return any(
         each.__module__.partition(".")[0] in ("numba", "numba_cuda") for each in type(error).__mro__
     )
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from astile.errors import LoweringError
 from astile.runtime import compile as compiling
+from astile.runtime import kernel_lines
 
 #: What the tools of CUDA come with.
 _PACKAGES = "'numba-cuda[cu13]' 'cuda-toolkit[nvcc]==13.0.*' nvidia-cuda-nvdisasm"
@@ -57,7 +58,8 @@ def cubin(
     compiler = _module("numba.cuda.compiler")
     target = (*cc, "a") if cc >= (9, 0) else cc
     plain: Callable[..., object] = kernel.py_func
-    with compiling.retelling("cuda", "", None), _telling_what_is_missing():
+
+    def made(has_lines: bool) -> bytes:
         library, _ = compiler._compile_pyfunc_with_fixup(
             plain,
             f"void({', '.join(signature)})",
@@ -65,11 +67,14 @@ def cubin(
             cc=target,
             abi="numba",
             lto=True,
-            lineinfo=True,
+            lineinfo=has_lines,
             launch_bounds=threads,
         )
         library._lto = True
         return bytes(library.get_cubin(cc=target).code)
+
+    with compiling.retelling("cuda", "", None), _telling_what_is_missing():
+        return kernel_lines.with_or_without(made)
 
 
 def disassembly(code: bytes) -> str:

@@ -14,7 +14,7 @@ from astile.analysis import sass
 from astile.errors import LoweringError
 from astile.lower.lowered import Lowered
 from astile.runtime import compile as compiling
-from astile.runtime import cubin, load, machine_code, recording
+from astile.runtime import cubin, kernel_lines, load, machine_code, recording
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "recipes"
 SQUARE = np.zeros((256, 256), np.float32)
@@ -105,6 +105,66 @@ def test_what_is_in_memory_is_warned_of() -> None:
     assert code.in_memory()
     assert code.spill_bytes == 256
     assert any("shifted_kernel: 256 bytes of each thread" in str(e.message) for e in caught)
+
+
+HALVES = """
+from numba import cuda, uint32
+
+@cuda.jit
+def squared_kernel(x, y):
+    i = uint32(cuda.threadIdx.x)
+    y[i] = max(x[i] * x[i], y[i])
+
+def squared(x, y):
+    squared_kernel[1, 8](x, y)
+"""
+
+
+def test_what_cannot_be_linked_with_lines_is_linked_without() -> None:
+    x = np.zeros(8, np.float16)
+    try:
+        found = machine_code.of(Lowered(HALVES, "squared", "cuda"), (x, x.copy()), {}, (8, 0))
+    except LoweringError as error:
+        if error.code != "lowering.missing":
+            raise
+        pytest.skip(str(error.diagnostic.notes))
+    assert found.kernels[0].registers > 0
+
+
+@pytest.mark.parametrize("name", ["nvJitLinkError", "nvvmError"])
+def test_loaded_kernels_are_compiled_without_lines_where_they_have_to(name: str) -> None:
+    if not compiling.cuda_importable():
+        pytest.skip("numba.cuda does not import here")
+    function = load.load(IN_MEMORY, "shifted", ("cuda", name))
+    kernel = function.__globals__["shifted_kernel"]
+    tried: list[object] = []
+
+    def refusing(signature: object) -> object:
+        tried.append(kernel.targetoptions["lineinfo"])
+        if tried[-1]:
+            raise type(name, (Exception,), {})("Symbol name with unsupported characters")
+        return signature
+
+    kernel.compile = refusing
+    compiling.prepare_kernels(function, {"shifted_kernel": 1})
+    assert kernel.compile("signature") == "signature"
+    assert tried == [True, False]
+
+
+def test_what_cannot_be_compiled_either_way_is_told() -> None:
+    if not compiling.cuda_importable():
+        pytest.skip("numba.cuda does not import here")
+
+    def refused(has_lines: bool) -> None:
+        raise type("nvvmError", (Exception,), {})("ERROR_COMPILATION (9)")
+
+    with (
+        pytest.raises(LoweringError, match="numba cannot compile") as caught,
+        compiling.retelling("cuda", "", None),
+    ):
+        kernel_lines.with_or_without(refused)
+    assert caught.value.code == "lowering.compile"
+    assert "ERROR_COMPILATION (9)" in str(caught.value.diagnostic.notes)
 
 
 def test_launches_are_noted_with_their_types() -> None:
