@@ -146,6 +146,7 @@ class Cells:
             case ast.BinOp(left=left, op=ast.Pow(), right=right):
                 return self._power(left, right)
             case ast.BinOp(left=left, op=op, right=right) if isinstance(op, CELLWISE_OPERATORS):
+                self.require_numbers(type(op), left, right)
                 return nodes.binary(self.cell(left), type(op), self.cell(right))
             case ast.UnaryOp(op=op, operand=operand) if not isinstance(op, ast.Not):
                 return ast.UnaryOp(type(op)(), self.cell(operand))
@@ -156,6 +157,20 @@ class Cells:
                 if is_abs or numpy_word(self.facts.program, function) in CELLWISE:
                     return nodes.call(nodes.clone(function), [self.cell(e) for e in arguments])
         raise Kept("a value that is not computed cell by cell")
+
+    def require_numbers(self, operator: type[ast.operator], *operands: ast.expr) -> None:
+        """Assume that no truth values are divided or shifted, which NumPy computes in int8.
+
+        Raises:
+            Kept: where types are not known.
+        """
+        if not issubclass(operator, (ast.FloorDiv, ast.Mod, ast.LShift, ast.RShift)):
+            return
+        types = [types_of(self.facts, each) for each in operands]
+        known = [each for each in types if each is not None]
+        if len(known) < len(types):
+            raise Kept("a quotient of an unknown type")
+        self.reader.assumed.add([Arithmetic(tuple(sorted(set().union(*known))))])
 
     def _power(self, base: ast.expr, exponent: ast.expr) -> ast.expr:
         """``A[i, :] ** 2``: NumPy squares whole arrays, and calls `pow` for single cells."""

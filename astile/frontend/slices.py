@@ -135,6 +135,8 @@ class _Statement:
         if isinstance(value, ast.Tuple) and operator is None:
             return self._listed(statement, value)
         cell = cells.cell(value)
+        if operator is not None:
+            cells.require_numbers(operator, target, value)
         self._require_types(operator, value)
         self.assumed.add(facts.needs_of(query.names_read(statement) | {written.array}))
         made = self._with_wait(operator, cell) if cells.waits else [self._plain(operator, cell)]

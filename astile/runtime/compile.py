@@ -313,9 +313,11 @@ def _is_numbas(error: Exception) -> bool:
 
     An ImportError is numba's too: for `np.dot` it wants SciPy. A compiled program imports nothing.
     A NotImplementedError may be the user's own; it is numba's where a frame of numba raised it.
-    numba.cuda raises a KeyError for functions of NumPy that it types and has no code for.
+    numba.cuda raises a KeyError for functions of NumPy that it types and has no code for, numba an
+    AttributeError where it looks for a loop that a function of NumPy does not have.
     """
-    if isinstance(error, (NotImplementedError, KeyError)) and _is_raised_in_numba(error):
+    own = (NotImplementedError, KeyError, AttributeError)
+    if isinstance(error, own) and _is_raised_in_numba(error):
         return True
     if isinstance(error, ImportError) or kernel_lines.is_of_compilers(error):
         return True

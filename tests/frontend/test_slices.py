@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from astile import ArgumentError, LoweringError
+from astile.decorator import tile
 from astile.frontend.build import build_from_source
 from astile.frontend.text import function_of
 from astile.ir import needs
@@ -239,6 +240,20 @@ def test_compiled_too():
     except LoweringError:
         pytest.skip("numba is not installed")
     assert found == outcome(made.__wrapped__, grid(7), grid(1), 0)
+
+
+@pytest.mark.parametrize("line", ["A %= A[0]", "A //= 2", "A[1:] %= A[:-1]"])
+def test_truth_values_are_not_divided_in_loops(line):
+    function = function_of(f"def f(A):\n    n, m = A.shape\n    {line}\n", None)
+    truths = np.array([[True, True], [False, True]])
+    for target in ("python", "cpu"):
+        with pytest.raises((TypeError, LoweringError)):
+            tile(target=target)(function)(truths.copy())
+        given = np.array([[7, 5], [3, 4]])
+        wanted = given.copy()
+        function(wanted)
+        tile(target=target)(function)(given)
+        assert given.tolist() == wanted.tolist()
 
 
 def test_check_compares_with_the_plain_function():
