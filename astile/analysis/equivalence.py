@@ -217,15 +217,10 @@ class Checker:
                 f"{array} may have another type than what it stands for",
                 self._span(statement.leaf.node),
             )
-        outside = self._reach().outside(other, hints, Signs(self.session))
-        if outside is None:
+        left = self._reach().objection(other, hints, Signs(self.session))
+        if left is None:
             return None
-        statement, access = outside
-        assert access.node is not None
-        text = print_expression(access.node)
-        return Unknown(
-            f"{text} is not known to stay inside {access.array}", self._span(statement.leaf.node)
-        )
+        return Unknown(left.reason, self._span(left.node), left.array, left.hint)
 
     def _sources(self, other: Model, hints: Hints, flow: Flow, found: Flow) -> Verdict:
         """Compare where values come from."""

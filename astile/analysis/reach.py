@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from astile.analysis import isl
 from astile.analysis.accesses import Access, NotModelled
@@ -17,7 +18,25 @@ from astile.analysis.flows import Hints
 from astile.analysis.model import Model, Statement, extract
 from astile.analysis.statements import Place
 from astile.ir import query
+from astile.ir.printer import print_expression
 from astile.ir.program import Program
+
+
+@dataclass(frozen=True)
+class Objection:
+    """What is not known of indices.
+
+    Args:
+        reason: in one sentence.
+        node: the statement.
+        array: the array concerned, where the original leaves it.
+        hint: what to write instead, where that is known.
+    """
+
+    reason: str
+    node: ast.stmt
+    array: str | None = None
+    hint: str | None = None
 
 
 class Reach:
@@ -31,6 +50,66 @@ class Reach:
         self._original = original
         #: Array -> sizes at which the original leaves it.
         self._leaving: dict[str, tuple[isl.Set, ...]] = {}
+        self._unchecked: tuple[tuple[Statement, Access], ...] | None = None
+
+    def objection(self, new: Model, hints: Hints, signs: Signs) -> Objection | None:
+        """Why an index error may come or go, or None.
+
+        Raises:
+            isl.Error: when isl fails.
+        """
+        lost = self.lost(hints, signs)
+        if lost is not None:
+            statement, access = lost
+            reason = (
+                f"whether {_text(access)} leaves {access.array} is not known before it runs, so "
+                "that it has to stay"
+            )
+            hint = f"give {access.array} a length that the sizes of arguments tell"
+            return Objection(reason, statement.leaf.node, access.array, hint)
+        outside = self.outside(new, hints, signs)
+        if outside is not None:
+            statement, access = outside
+            reason = f"{_text(access)} is not known to stay inside {access.array}"
+            return Objection(reason, statement.leaf.node)
+        return None
+
+    def lost(self, hints: Hints, signs: Signs) -> tuple[Statement, Access] | None:
+        """The first access of the original that may raise, and is not there any more, or None.
+
+        Calls do not check accesses of arrays of the program's own whose length is not known
+        before, or that data decide upon: Python does, where they happen.
+
+        Raises:
+            isl.Error: when isl fails.
+        """
+        if self._unchecked is None:
+            self._unchecked = tuple(self._not_checked())
+        for source, access in self._unchecked:
+            forms = [(new, values) for old, new, values in hints.pairs if old.name == source.name]
+            for new, values in forms:
+                there = _with_slot(new, access.slot)
+                if there is None or not self._is_same(there, new, source, values, signs):
+                    return source, access
+            if not forms:
+                return source, access
+        return None
+
+    def _not_checked(self) -> Iterator[tuple[Statement, Access]]:
+        """The accesses of arrays of the program's own that may raise in the middle of a call."""
+        made = self._original.names.ranks.keys() & self._original.names.local
+        for array in sorted(made):
+            for statement, access in self._accesses(array):
+                scope = statement.leaf.place.scope
+                axes = [axis for axis, index in enumerate(access.indices) if index is not None]
+                if _is_made(statement, access) or not axes:
+                    continue
+                is_known = all(scope.extent(array, axis) is not None for axis in axes)
+                if is_known and access.sure:
+                    continue
+                leaving = self._leaving_of(array, [(statement, access)])
+                if not is_known or (leaving is not None and not self.possible(leaving).is_empty()):
+                    yield statement, access
 
     def outside(self, new: Model, hints: Hints, signs: Signs) -> tuple[Statement, Access] | None:
         """The first access that may be outside of its array, or None.
@@ -103,7 +182,7 @@ class Reach:
         signs: Signs,
     ) -> bool:
         """Whether an access is to the cell that the original accesses there."""
-        there = next((a for a in (*source.reads, *source.writes) if a.slot == access.slot), None)
+        there = _with_slot(source, access.slot)
         if there is None or there.array != access.array:
             return False
         if len(there.indices) != len(access.indices):
@@ -118,7 +197,7 @@ class Reach:
                     return False
             before = source.leaf.place.scope.extent(access.array, axis)
             after = statement.leaf.place.scope.extent(access.array, axis)
-            if before != after:
+            if (None if before is None else substituted(before, values)) != after:
                 return False
         return True
 
@@ -134,7 +213,7 @@ class Reach:
         The index is the same one there, in the same order, which `matching` compares; here each
         of these axes gets the extent of the axis that it stands for in the original.
         """
-        there = next((a for a in (*source.reads, *source.writes) if a.slot == access.slot), None)
+        there = _with_slot(source, access.slot)
         if there is None or not statement.reads:
             return {}
         mine, theirs = (
@@ -224,6 +303,17 @@ class Reach:
             for access in (*statement.reads, *statement.writes):
                 if access.array == array and access.node is not None:
                     yield statement, access
+
+
+def _text(access: Access) -> str:
+    """An access as it is written."""
+    assert access.node is not None
+    return print_expression(access.node)
+
+
+def _with_slot(statement: Statement, slot: str) -> Access | None:
+    """The access of a statement that has a slot, or None."""
+    return next((e for e in (*statement.reads, *statement.writes) if e.slot == slot), None)
 
 
 def _is_made(statement: Statement, access: Access) -> bool:

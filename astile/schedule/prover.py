@@ -61,7 +61,7 @@ class Prover:
         if isinstance(verdict, Proved):
             return replace(verdict, seconds=time.thread_time() - began, is_kept=False)
         if isinstance(verdict, Unknown):
-            verdict = replace(verdict, hint=_hint(program))
+            verdict = replace(verdict, hint=verdict.hint or _hint(program))
         raise refusal(verdict)
 
     def check_finished(self, program: Program) -> None:
