@@ -92,3 +92,26 @@ def f(A, B, C, n):
 """
     assert kind(original, new.format(index="p")) == "equal"
     assert kind(original, new.format(index="p + q")) != "equal"
+
+
+@pytest.mark.parametrize(
+    ("length", "found"),
+    [("n + 3", "equal"), ("3", "equal"), ("k[0]", "unknown"), ("n * n", "unknown")],
+)
+def test_an_array_whose_length_is_not_known_stays(length, found):
+    original = f"""
+def f(x, y, k, n):
+    t = np.empty({length}, np.float64)
+    for i in range(n):
+        t[i] = x[i]
+    for i in range(n):
+        y[i] = t[i]
+"""
+    new = """
+def f(x, y, k, n):
+    for i in range(n):
+        s = local.empty(1, np.float64)
+        s[0] = x[i]  # 1: i
+        y[i] = s[0]  # 2: i
+"""
+    assert kind(original, new) == found
