@@ -249,6 +249,7 @@ class Steps(ABC):
         program = result.program
         if not is_same_but_kinds(before, program):  # that one was made simple already
             program = simplify(program)
+        _keeps_what_is_read(before, program)
         verify(program)
         if nodes.same(program.function, before.function) and _notes(program) == _notes(before):
             raise ScheduleError(
@@ -378,3 +379,16 @@ class Steps(ABC):
 def _notes(program: Program) -> list[str]:
     """What is noted on the loops, in program order; as text, for 1 and True are equal."""
     return [repr(nodes.notes(each)) for each in query.loops(program.function)]
+
+
+def _keeps_what_is_read(before: Program, program: Program) -> None:
+    """Refuse a rewrite that takes away the last statement which sets a name that is read."""
+    gone = query.names_written(before.function) - query.names_written(program.function)
+    lost = gone & query.names_read(program.function)
+    if lost:
+        name = min(lost)
+        raise ScheduleError(
+            f"{name} is read later, and nothing would set it any more",
+            code="schedule.variable-live",
+            hints=["store the value in a variable of its own inside the loop"],
+        )

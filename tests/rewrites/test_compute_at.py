@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from astile.errors import IllegalSchedule
+from astile.errors import IllegalSchedule, ScheduleError
 from astile.ir.module import module_text
 from astile.ir.program import Program
 from astile.rewrites.compute_at import compute_at
@@ -426,6 +426,21 @@ def f(x, y, n):
     error = refused(compute_at, before, stage(before, "a"), loop(before, "j"))
     assert error.code == "schedule.not-beside"
     assert "under another condition" in str(error)
+
+
+def last_is_read(x, y, n, m):
+    for i in range(0, n, 2):
+        y[i] = x[i]
+    for j in range(m):
+        y[j] = y[j] + x[i]
+
+
+def test_variable_of_the_producer_that_is_read_later() -> None:
+    s = Schedule(last_is_read)
+    with pytest.raises(ScheduleError) as caught:
+        s.compute_at("y#0", "j")
+    assert caught.value.code == "schedule.variable-live"
+    assert "i is read later" in str(caught.value)
 
 
 @pytest.mark.parametrize("index", [-3, 2, 7])
