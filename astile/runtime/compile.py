@@ -348,7 +348,7 @@ def _retold(
     if span is None and program is not None:
         span = program.source.span(program.function)
     hints = ["use target='python' to run it as plain Python"]
-    if isinstance(error, ImportError):
+    if isinstance(error, ImportError) and "scipy" in str(error).lower():
         hints.insert(0, "install SciPy, or write products such as np.dot as loops over cells")
     return LoweringError(
         f"numba cannot compile this for target {target!r}",

@@ -159,10 +159,13 @@ def _check_limits(
     for what, extents, most in (("block", block, limits.block), ("grid", grid, limits.grid)):
         for axis, extent, limit in zip("xyz", extents, most, strict=True):
             if not 1 <= extent <= limit:
+                hint = "split the loop by a smaller factor"
+                if what == "grid":
+                    hint = "split the loop by a larger factor, or bind it to blockIdx.x"
                 raise LimitError(
                     f"{extent} along {axis} of the {what}: from 1 to {limit} are possible",
                     operation=operation,
-                    hints=["split the loop by a smaller factor"],
+                    hints=[hint],
                 )
     threads = prod(block)
     allowed = limits.threads if bound is None else min(bound, limits.threads)
