@@ -38,21 +38,23 @@ class Forms:
         tiles: loop name -> size of its tiles; None lets astile choose.
         scheduling: applies primitives, or a schedule that was made before; instead of `tiles`.
         exact: keep every bit of what the plain function gives.
+        keeps_sums: whether NumPy goes on to add floating-point numbers in an order of its own.
     """
 
     def __init__(
         self,
         program: Program,
-        *,
         tiles: Mapping[str, int] | None,
         scheduling: Scheduling | Schedule | None,
+        *,
         exact: bool,
+        keeps_sums: bool = False,
     ) -> None:
         self.program = program
         self.uses = uses(program)
         self._tiles = None if tiles is None else dict(tiles)
         self._scheduling = scheduling
-        self._exact = exact
+        self._exact, self._keeps_sums = exact, keeps_sums
         self._lock = threading.RLock()
         self._schedules: dict[str, Schedule] = {}
         self._specializers: dict[str, Specializer] = {}
@@ -67,9 +69,20 @@ class Forms:
             ranks: parameter -> how many axes it has, where it has more than the text shows.
             integers: arrays of integers of which sums are taken -> their dtype.
         """
-        scratch, exact = self.program.scratch, self._exact
-        program = build(function, scratch=scratch, exact=exact, ranks=ranks, integers=integers)
-        return Forms(program, tiles=self._tiles, scheduling=self._scheduling, exact=exact)
+        program = build(
+            function,
+            scratch=self.program.scratch,
+            exact=self._keeps_sums,
+            ranks=ranks,
+            integers=integers,
+        )
+        return Forms(
+            program,
+            tiles=self._tiles,
+            scheduling=self._scheduling,
+            exact=self._exact,
+            keeps_sums=self._keeps_sums,
+        )
 
     @cached_property
     def as_written(self) -> Forms:

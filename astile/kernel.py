@@ -72,13 +72,14 @@ class Kernel(Generic[P, R_co]):
         functools.update_wrapper(self, function)
         self.__signature__: inspect.Signature = inspect.signature(function)
         self._target: str = _known_target(target)
+        keeps_sums = exact or schedule is not None or self._target == "python"
+        own = None if isinstance(schedule, Schedule) else function
         if isinstance(schedule, Schedule):
             program = schedule.original
         else:
-            program = build.build(function, scratch=scratch, exact=exact)
+            program = build.build(function, scratch=scratch, exact=keeps_sums)
         self._original = program
-        self._forms = Forms(program, tiles=tiles, scheduling=schedule, exact=exact)
-        own = None if isinstance(schedule, Schedule) else function
+        self._forms = Forms(program, tiles, schedule, exact=exact, keeps_sums=keeps_sums)
         self._variants = Variants(self._forms, own)
         self._has_warned = False
         self._repeats = Repeats({e.name for e in self._forms.uses if e.may_be_written})

@@ -34,7 +34,7 @@ MISTAKES = {
     "a function that is not read": lambda: Schedule(lambda: None),
     "an option of the decorator": lambda: tile(target="cdua")(plain),
     "a text": lambda: tile(plain).source("cdua"),
-    "a size": lambda: tile(plain).explain(),
+    "a size": lambda: tile(plain).explain("x"),
     "a call": lambda: tile(target="python")(plain)(np.zeros(3), np.zeros(2)),
 }
 
