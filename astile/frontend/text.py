@@ -21,26 +21,13 @@ from astile.errors import SourceError
 from astile.frontend import capture, subset, values
 from astile.frontend.values import Unread
 from astile.ir import query
+from astile.ir.operators import BINARY
 from astile.source import SourceFile, Span
 
 FILE = "<source>"
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _IMPORTED = (*values.MODULES, "astile")
-_BINARY: Mapping[type[ast.operator], Callable[[Any, Any], object]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-    ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift,
-    ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_,
-    ast.BitXor: operator.xor,
-}
 _UNARY: Mapping[type[ast.unaryop], Callable[[Any], object]] = {
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
@@ -180,9 +167,9 @@ def _evaluate(node: ast.expr, held: Mapping[str, object]) -> object:
         return _member(_evaluate(node.value, held), node.attr)
     if isinstance(node, ast.UnaryOp):
         return _UNARY[type(node.op)](_number(_evaluate(node.operand, held)))
-    if isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
+    if isinstance(node, ast.BinOp) and type(node.op) in BINARY:
         left, right = _evaluate(node.left, held), _evaluate(node.right, held)
-        return _BINARY[type(node.op)](_number(left), _number(right))
+        return BINARY[type(node.op)](_number(left), _number(right))
     if isinstance(node, ast.Call) and not node.keywords:
         called = _evaluate(node.func, held)
         arguments = [_number(_evaluate(each, held)) for each in node.args]

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from astile.ir.operators import BINARY
 from astile.lower.types import promotion
 from astile.lower.types.promotion import PYTHON, family
 
@@ -24,16 +25,11 @@ from astile.lower.types.promotion import PYTHON, family
 _MOST = 4
 #: Beyond this, integers are not computed here.
 _LARGEST = 2**63
-_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_,
-    ast.BitXor: operator.xor,
+#: Powers and shifts may be of any length.
+_OPERATORS = {
+    each: function
+    for each, function in BINARY.items()
+    if each not in (ast.Pow, ast.LShift, ast.RShift)
 }
 _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Lt: operator.lt,

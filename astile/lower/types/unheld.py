@@ -9,30 +9,15 @@ from __future__ import annotations
 import ast
 import functools
 import itertools
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from astile.ir.operators import BINARY
 from astile.lower.types.choices import Choices
 from astile.lower.types.possible import Possible, Several
 from astile.lower.types.promotion import PYTHON, Kind, family
-
-_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-    ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift,
-    ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_,
-    ast.BitXor: operator.xor,
-}
 
 
 def in_arithmetic(choices: Choices, value: ast.BinOp) -> str | None:
@@ -42,7 +27,7 @@ def in_arithmetic(choices: Choices, value: ast.BinOp) -> str | None:
         choices: what its operands may be.
         value: as the program has it.
     """
-    function = _OPERATORS.get(type(value.op))
+    function = BINARY.get(type(value.op))
     return None if function is None else in_call(choices, function, [value.left, value.right])
 
 
