@@ -202,7 +202,7 @@ def const(value: object) -> ast.expr:
         value = float(value)
         if value != value or value in (float("inf"), float("-inf")):
             return call(name("float"), [ast.Constant(str(value))])
-    if value is None or isinstance(value, (bool, str)):
+    if value is None or value is Ellipsis or isinstance(value, (bool, str)):
         return ast.Constant(value)
     if isinstance(value, complex):
         return call(name("complex"), [const(value.real), const(value.imag)])

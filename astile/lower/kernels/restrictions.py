@@ -21,6 +21,7 @@ def check(program: Program, body: Sequence[ast.stmt]) -> None:
         LoweringError: with the place and what to write.
     """
     arrays = {query.base_name(each) for each in query.accesses(program.function)} - {None}
+    arrays |= program.ranks.keys()
     for statement in (each for outer in body for each in query.statements(outer)):
         made = query.allocation(statement)
         if made is not None and made.scope != "global":
@@ -69,7 +70,17 @@ def _whole_array(
         operands = [*node.args, *(each.value for each in node.keywords)]
     else:
         return None
-    return next((each for each in operands if _is_slice(each) or _names(each, arrays)), None)
+    return next((e for e in operands if _is_part(program, e) or _names(e, arrays)), None)
+
+
+def _is_part(program: Program, expression: ast.expr) -> bool:
+    """Whether an expression is a slice, or a row of an array of a known number of axes."""
+    if _is_slice(expression):
+        return True
+    if not isinstance(expression, ast.Subscript):
+        return False
+    rank = program.ranks.get(query.base_name(expression) or "", 0)
+    return len(query.indices(expression)) < rank
 
 
 def _choices(value: ast.expr) -> list[ast.expr]:

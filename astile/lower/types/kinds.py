@@ -270,7 +270,7 @@ class Kinds:
                 return name in self.arrays
             case ast.Subscript():
                 base = query.base_name(value)
-                return base in self.arrays and _is_part(value)
+                return base in self.arrays and (_is_part(value) or self._is_row(base, value))
             case ast.BinOp():
                 return self.is_array(value.left) or self.is_array(value.right)
             case ast.UnaryOp():
@@ -282,6 +282,11 @@ class Kinds:
             case ast.Call():
                 return call_kinds.gives_array(self, value)
         return False
+
+    def _is_row(self, array: str, access: ast.Subscript) -> bool:
+        """Whether an access has fewer indices than its array is known to have axes."""
+        rank = self.program.ranks.get(array)
+        return rank is not None and len(query.indices(access)) < rank
 
     # --- helper functions -----------------------------------------------------------------------
 

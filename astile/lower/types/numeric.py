@@ -16,6 +16,8 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from astile.errors import LoweringError
 from astile.ir import nodes, query
 from astile.ir.program import Program
@@ -24,7 +26,7 @@ from astile.lower.indices import IndexWriter
 from astile.lower.types import checked, operators, rounding, spelled
 from astile.lower.types.expressions import Expressions
 from astile.lower.types.kinds import Kinds
-from astile.lower.types.promotion import Kind
+from astile.lower.types.promotion import Kind, native
 
 
 @dataclass
@@ -212,6 +214,8 @@ class _Caster(Expressions):
         self.kinds.choices.same_load(loaded, target)
         plain = nodes.binary(loaded, type(statement.op), statement.value)
         nodes.copy_place(statement, plain)
+        if self.whole.is_checked and self.kinds.is_array(loaded):
+            return self._update_of_array(statement, plain)
         if isinstance(target, ast.Name):
             made = self.started(self.kinds.names.get(target.id), plain)
         else:
@@ -229,6 +233,34 @@ class _Caster(Expressions):
         for comment in nodes.comments(statement):
             nodes.add_comment(whole, comment)
         return nodes.copy_place(statement, whole)
+
+    def _update_of_array(self, statement: ast.AugAssign, plain: ast.BinOp) -> ast.stmt:
+        """``A[...] = np.broadcast_to(A + B, A.shape)`` for ``A += B``.
+
+        In place, numba goes past the end of a shorter B, and reads cells of A that it has stored.
+        """
+        self._check_update_of_array(plain)
+        target = self._target(statement.target)
+        left = self.fixed(_as_load(statement.target))
+        shape = nodes.attribute(left, "shape")
+        value = nodes.call(self.imported("numpy.broadcast_to"), [self.fixed(plain), shape])
+        if isinstance(target, ast.Name):
+            target = nodes.subscript(target.id, [nodes.const(Ellipsis)], store=True)
+        whole = nodes.assign(target, value)
+        nodes.set_origin(whole, nodes.origin(statement))
+        for comment in nodes.comments(statement):
+            nodes.add_comment(whole, comment)
+        return nodes.copy_place(statement, whole)
+
+    def _check_update_of_array(self, plain: ast.BinOp) -> None:
+        """Refuse what NumPy does not store into cells of a type in place."""
+        cells, value = self.kinds.of(plain.left), self.kinds.of(plain)
+        if cells is None or value is None:
+            self.refuse("the type of this is not known", plain, "name the types of arrays")
+            return
+        if not np.can_cast(native(value), native(cells), "same_kind"):
+            hint = "store it in an array of that type, or write .astype(...) around what is added"
+            self.refuse(f"NumPy does not store {value} into cells of {cells}", plain, hint)
 
     def _is_narrowed_by_store(self, target: ast.expr, value: ast.BinOp) -> bool:
         """Whether a store into a cell wraps an integer as the cast of the value does."""
