@@ -10,9 +10,9 @@ import numpy as np
 
 from astile import remarks
 from astile.analysis import isl
-from astile.analysis.accesses import NotModelled
-from astile.analysis.occupancy import occupancy
-from astile.analysis.traffic import Measured, measure
+from astile.analysis.counts.occupancy import occupancy
+from astile.analysis.counts.traffic import Measured, measure
+from astile.analysis.reading.accesses import NotModelled
 from astile.errors import ArgumentError, SourceError
 from astile.ir import query
 from astile.ir.program import Program

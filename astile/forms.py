@@ -9,7 +9,8 @@ from functools import cached_property, partial
 import numpy as np
 
 from astile import check as checking
-from astile.analysis import bounds, divisors, unwritten
+from astile.analysis.extents import bounds, divisors
+from astile.analysis.proof import unwritten
 from astile.diagnostics import Related
 from astile.errors import ArgumentError, SourceError
 from astile.frontend.build import build

@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from astile.analysis import isl
-from astile.analysis.accesses import NotModelled
-from astile.analysis.formulas import Formula, total
-from astile.analysis.general import Cells, General, Span, general
-from astile.analysis.instances import Model
-from astile.analysis.model import extract
-from astile.analysis.params import extent_name, readable
-from astile.analysis.traffic import estimated
+from astile.analysis.counts.formulas import Formula, total
+from astile.analysis.counts.general import Cells, General, Span, general
+from astile.analysis.counts.traffic import estimated
+from astile.analysis.forms.params import extent_name, readable
+from astile.analysis.reading.accesses import NotModelled
+from astile.analysis.reading.instances import Model
+from astile.analysis.reading.model import extract
 from astile.display import Bundle, bundle
 from astile.errors import SourceError
 from astile.ir import query

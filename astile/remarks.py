@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from astile.analysis import affine, hardware
-from astile.analysis.occupancy import H100, SHARED_DEFAULT, WARP
-from astile.analysis.traffic import Footprint
+from astile.analysis.counts.occupancy import H100, SHARED_DEFAULT, WARP
+from astile.analysis.counts.traffic import Footprint
+from astile.analysis.forms import affine
+from astile.analysis.reading import hardware
 from astile.ir import query
 from astile.ir.printer import print_expression
 from astile.ir.program import Program

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from astile.analysis.occupancy import Occupancy
-from astile.analysis.traffic import Footprint, Nest
+from astile.analysis.counts.occupancy import Occupancy
+from astile.analysis.counts.traffic import Footprint, Nest
 from astile.display import Bundle, bundle
 from astile.tables import table_text
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from astile.analysis import bounds
+from astile.analysis.extents import bounds
 from astile.diagnostics import did_you_mean
 from astile.errors import ArgumentError
 from astile.ir.program import Program

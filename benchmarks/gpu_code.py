@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from astile import Schedule
-from astile.analysis import sass
+from astile.analysis.counts import sass
 from astile.runtime import emulate, machine_code
 from astile.schedule import recipes
 from benchmarks.gpu_cases import DOUBLED, HALF, SINGLE, Case, cases

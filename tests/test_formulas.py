@@ -10,12 +10,12 @@ import pytest
 
 from astile import Schedule, tile
 from astile.analysis import isl
-from astile.analysis.counting import count
-from astile.analysis.general import general
-from astile.analysis.model import extract
-from astile.analysis.params import extent_name
-from astile.analysis.symbolic import NoFormulaError, Symbolic
-from astile.analysis.traffic import measure
+from astile.analysis.counts.counting import count
+from astile.analysis.counts.general import general
+from astile.analysis.counts.symbolic import NoFormulaError, Symbolic
+from astile.analysis.counts.traffic import measure
+from astile.analysis.forms.params import extent_name
+from astile.analysis.reading.model import extract
 from tests.cases import corpus
 from tests.differential import kernels, schedules
 from tests.test_explain import corpus_arguments

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from astile.analysis.verdicts import Proved
+from astile.analysis.proof.verdicts import Proved
 from astile.cli import options, schema
 from astile.cli.functions import kernel_of
 from astile.cli.output import print_json, print_source

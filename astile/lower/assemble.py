@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Sequence
 
-from astile.analysis import affine
-from astile.analysis.affine import Affine
+from astile.analysis.forms import affine
+from astile.analysis.forms.affine import Affine
 from astile.ir import module, nodes, query
 from astile.ir.module import Parts
 from astile.ir.program import Program

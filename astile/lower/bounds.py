@@ -6,8 +6,8 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from astile.analysis import affine
-from astile.analysis.affine import Affine
+from astile.analysis.forms import affine
+from astile.analysis.forms.affine import Affine
 from astile.ir import nodes, query
 from astile.ir.query import Header
 from astile.lower.facts import Facts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from astile.analysis.affine import Affine, of
+from astile.analysis.forms.affine import Affine, of
 from astile.ir import query
 from astile.lower.facts import Facts, is_size
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping
 
-from astile.analysis import affine
+from astile.analysis.forms import affine
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
 from astile.lower import assemble, bounds, facts, flow, signed, unbound, unsigned

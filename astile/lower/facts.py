@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from astile.analysis import affine, intervals, params
-from astile.analysis.affine import Affine
-from astile.analysis.intervals import Range
+from astile.analysis.forms import affine, intervals, params
+from astile.analysis.forms.affine import Affine
+from astile.analysis.forms.intervals import Range
 from astile.ir import nodes, query
 from astile.ir.program import Program
 

@@ -13,9 +13,9 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from astile.analysis import affine, intervals
-from astile.analysis.affine import Affine
-from astile.analysis.intervals import Range
+from astile.analysis.forms import affine, intervals
+from astile.analysis.forms.affine import Affine
+from astile.analysis.forms.intervals import Range
 from astile.ir import nodes, printer, query
 from astile.lower import bounds, counters
 from astile.lower.checks import Checks

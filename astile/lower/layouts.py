@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from astile.analysis.fragments import Product
+from astile.analysis.reading.fragments import Product
 from astile.ir import nodes
 
 

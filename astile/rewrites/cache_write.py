@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from astile.analysis.footprint import Access, accesses_inside
+from astile.analysis.extents.footprint import Access, accesses_inside
 from astile.diagnostics import suggestions
 from astile.errors import ScheduleError
 from astile.ir import query

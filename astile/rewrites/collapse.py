@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from astile.analysis import affine
-from astile.analysis.affine import Affine
-from astile.analysis.footprint import accesses_inside
+from astile.analysis.extents.footprint import accesses_inside
+from astile.analysis.forms import affine
+from astile.analysis.forms.affine import Affine
 from astile.ir import nodes, query
 from astile.rewrites.result import Editor, is_guard, range_call
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from astile.analysis import affine, footprint
+from astile.analysis.extents import footprint
+from astile.analysis.forms import affine
 from astile.errors import IllegalSchedule, ScheduleError
 from astile.ir import query
 from astile.ir.program import Program

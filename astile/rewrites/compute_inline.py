@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from astile.analysis.statements import survey
+from astile.analysis.reading.statements import survey
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program

@@ -6,14 +6,16 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from astile.analysis import affine, footprint, isl
-from astile.analysis.accesses import NotModelled
-from astile.analysis.affine import Affine
-from astile.analysis.dataflow import dependences
-from astile.analysis.footprint import Access
-from astile.analysis.model import extract
-from astile.analysis.reach import Inside
-from astile.analysis.statements import survey
+from astile.analysis import isl
+from astile.analysis.extents import footprint
+from astile.analysis.extents.footprint import Access
+from astile.analysis.forms import affine
+from astile.analysis.forms.affine import Affine
+from astile.analysis.proof.dataflow import dependences
+from astile.analysis.proof.reach import Inside
+from astile.analysis.reading.accesses import NotModelled
+from astile.analysis.reading.model import extract
+from astile.analysis.reading.statements import survey
 from astile.ir import nodes, query
 from astile.rewrites import storage
 from astile.rewrites.result import Editor, range_call

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
-from astile.analysis import affine, intervals
-from astile.analysis.affine import Affine
-from astile.analysis.calls import Calls
-from astile.analysis.params import names_of
-from astile.analysis.type_symbols import JoinedType
-from astile.analysis.value_types import Types
+from astile.analysis.forms import affine, intervals
+from astile.analysis.forms.affine import Affine
+from astile.analysis.forms.params import names_of
+from astile.analysis.proof.type_symbols import JoinedType
+from astile.analysis.proof.value_types import Types
+from astile.analysis.reading.calls import Calls
 from astile.diagnostics import suggestions
 from astile.errors import ScheduleError
 from astile.ir import nodes, query

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from astile.analysis import affine, intervals
-from astile.analysis.affine import Affine
-from astile.analysis.footprint import Access
+from astile.analysis.extents.footprint import Access
+from astile.analysis.forms import affine, intervals
+from astile.analysis.forms.affine import Affine
 from astile.ir import nodes, query
 from astile.rewrites.copies import Window
 from astile.rewrites.result import Editor, conditions

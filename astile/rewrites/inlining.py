@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping, Sequence
 
-from astile.analysis import affine
-from astile.analysis.affine import Affine
-from astile.analysis.calls import Calls
-from astile.analysis.params import names_of
-from astile.analysis.statements import survey
-from astile.analysis.unfold import TYPES
+from astile.analysis.forms import affine
+from astile.analysis.forms.affine import Affine
+from astile.analysis.forms.params import names_of
+from astile.analysis.reading.calls import Calls
+from astile.analysis.reading.statements import survey
+from astile.analysis.reading.unfold import TYPES
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.nodes import Origin

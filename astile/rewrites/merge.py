@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from astile.analysis import affine
-from astile.analysis.affine import Affine
-from astile.analysis.context import Context
+from astile.analysis.forms import affine
+from astile.analysis.forms.affine import Affine
+from astile.analysis.reading.context import Context
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program

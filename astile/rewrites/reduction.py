@@ -6,9 +6,9 @@ import ast
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from astile.analysis.accesses import NotModelled
-from astile.analysis.model import extract
-from astile.analysis.reductions import Update, update_of
+from astile.analysis.proof.reductions import Update, update_of
+from astile.analysis.reading.accesses import NotModelled
+from astile.analysis.reading.model import extract
 from astile.errors import ScheduleError
 from astile.ir import query
 from astile.ir.program import Program

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from astile.analysis import affine, intervals
-from astile.analysis.affine import Affine
-from astile.analysis.context import Contexts
-from astile.analysis.footprint import Access, AtMost, Side, accesses_inside
-from astile.analysis.intervals import Range
-from astile.analysis.statements import survey
+from astile.analysis.extents.footprint import Access, AtMost, Side, accesses_inside
+from astile.analysis.forms import affine, intervals
+from astile.analysis.forms.affine import Affine
+from astile.analysis.forms.intervals import Range
+from astile.analysis.reading.context import Contexts
+from astile.analysis.reading.statements import survey
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.query import Header

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from astile.analysis import affine
+from astile.analysis.forms import affine
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program

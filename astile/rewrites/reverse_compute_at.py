@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from astile.analysis import footprint
-from astile.analysis.footprint import AtMost
+from astile.analysis.extents import footprint
+from astile.analysis.extents.footprint import AtMost
 from astile.errors import ScheduleError
 from astile.ir import query
 from astile.ir.program import Program

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from astile.analysis import affine, intervals
-from astile.analysis.affine import Affine
-from astile.analysis.reductions import IDEMPOTENT
+from astile.analysis.forms import affine, intervals
+from astile.analysis.forms.affine import Affine
+from astile.analysis.proof.reductions import IDEMPOTENT
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program

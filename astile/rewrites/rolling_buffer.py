@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from astile.analysis import affine, footprint
-from astile.analysis.affine import Affine
-from astile.analysis.footprint import AtMost, Side
+from astile.analysis.extents import footprint
+from astile.analysis.extents.footprint import AtMost, Side
+from astile.analysis.forms import affine
+from astile.analysis.forms.affine import Affine
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program

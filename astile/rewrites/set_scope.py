@@ -6,8 +6,8 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from astile.analysis import footprint
-from astile.analysis.footprint import Access, AtMost, Side
+from astile.analysis.extents import footprint
+from astile.analysis.extents.footprint import Access, AtMost, Side
 from astile.diagnostics import suggestions
 from astile.errors import ScheduleError
 from astile.ir import nodes, query

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from astile.analysis import affine
-from astile.analysis.affine import Affine
+from astile.analysis.forms import affine
+from astile.analysis.forms.affine import Affine
 from astile.errors import ScheduleError
 from astile.ir import nodes
 from astile.ir.program import Program

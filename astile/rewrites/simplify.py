@@ -8,12 +8,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from astile.analysis import affine, intervals
-from astile.analysis.affine import Affine
-from astile.analysis.context import Contexts
-from astile.analysis.integers import integers_of, is_integer
-from astile.analysis.intervals import Range
-from astile.analysis.statements import stores
+from astile.analysis.forms import affine, intervals
+from astile.analysis.forms.affine import Affine
+from astile.analysis.forms.integers import integers_of, is_integer
+from astile.analysis.forms.intervals import Range
+from astile.analysis.reading.context import Contexts
+from astile.analysis.reading.statements import stores
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.rewrites.result import conditions, is_guard

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from astile.analysis import affine
+from astile.analysis.forms import affine
 from astile.errors import ScheduleError
 from astile.ir import query
 from astile.ir.program import Program

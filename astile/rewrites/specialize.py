@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
-from astile.analysis import affine, affine_sets
-from astile.analysis.affine import Affine
-from astile.analysis.context import Context, Contexts
+from astile.analysis.forms import affine, affine_sets
+from astile.analysis.forms.affine import Affine
+from astile.analysis.reading.context import Context, Contexts
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program

@@ -9,9 +9,9 @@ import operator
 from collections.abc import Sequence
 from math import prod
 
-from astile.analysis import affine
-from astile.analysis.affine import Affine
-from astile.analysis.context import Context
+from astile.analysis.forms import affine
+from astile.analysis.forms.affine import Affine
+from astile.analysis.reading.context import Context
 from astile.diagnostics import suggestions
 from astile.errors import ScheduleError
 from astile.ir import nodes, query

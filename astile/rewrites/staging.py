@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from astile.analysis import affine, footprint
-from astile.analysis.context import Contexts
-from astile.analysis.footprint import Access, AtMost, Side
-from astile.analysis.params import names_of
+from astile.analysis.extents import footprint
+from astile.analysis.extents.footprint import Access, AtMost, Side
+from astile.analysis.forms import affine
+from astile.analysis.forms.params import names_of
+from astile.analysis.reading.context import Contexts
 from astile.diagnostics import suggestions
 from astile.errors import ScheduleError
 from astile.ir import nodes, query

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from math import prod
 
-from astile.analysis import affine
+from astile.analysis.forms import affine
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program

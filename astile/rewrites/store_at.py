@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from astile.analysis.footprint import accesses_inside
+from astile.analysis.extents.footprint import accesses_inside
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program

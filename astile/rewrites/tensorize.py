@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from astile.analysis import fragments, warps
+from astile.analysis.reading import fragments, warps
 from astile.diagnostics import suggestions
 from astile.errors import ScheduleError
 from astile.ir import query
@@ -24,8 +24,8 @@ def tensorize(program: Program, loop: int, intrinsic: str) -> Rewritten:
     The loop stays a loop: it only gets the name of the instruction. On a GPU the 32 threads of a
     warp compute all iterations together, with operands read from shared memory by `ldmatrix`;
     elsewhere the loops run as they stand. The products are exact and are summed up in float32, in
-    the order of the hardware. What form the loops need: see `astile.analysis.fragments`. The
-    primitive is that of TVM, and a case of `replace` in Exo.
+    the order of the hardware. What form the loops need: see `astile.analysis.reading.fragments`.
+    The primitive is that of TVM, and a case of `replace` in Exo.
 
     Args:
         program: the program before.

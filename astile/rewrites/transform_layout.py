@@ -7,9 +7,9 @@ import inspect
 import operator
 from collections.abc import Callable, Mapping, Sequence
 
-from astile.analysis import affine, intervals
-from astile.analysis.affine import Affine
-from astile.analysis.intervals import Range
+from astile.analysis.forms import affine, intervals
+from astile.analysis.forms.affine import Affine
+from astile.analysis.forms.intervals import Range
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.printer import print_expression

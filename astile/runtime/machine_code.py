@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from astile.analysis import sass
-from astile.analysis.occupancy import A100, H100, Occupancy, occupancy
+from astile.analysis.counts import sass
+from astile.analysis.counts.occupancy import A100, H100, Occupancy, occupancy
 from astile.ir import query
 from astile.lower.lowered import Lowered
 from astile.runtime import cubin, recording

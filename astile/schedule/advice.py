@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from astile.analysis.verdicts import Witness
+from astile.analysis.proof.verdicts import Witness
 from astile.errors import IllegalSchedule, ScheduleError
 from astile.ir import nodes, query
 from astile.schedule import navigate, select

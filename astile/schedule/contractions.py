@@ -11,8 +11,9 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from astile.analysis import affine, reductions
-from astile.analysis.affine import Affine
+from astile.analysis.forms import affine
+from astile.analysis.forms.affine import Affine
+from astile.analysis.proof import reductions
 from astile.ir import nodes, query
 from astile.ir.program import Program
 

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from astile.analysis.verdicts import Proved
+from astile.analysis.proof.verdicts import Proved
 from astile.cache.engine import engine
 from astile.cache.files import default_cache_dir
 from astile.cache.sealed import Sealed

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from astile.analysis.accesses import CONTROL, EFFECTS, RETURN
-from astile.analysis.race_text import RaceWitness
-from astile.analysis.verdicts import Instance, Refuted, Unknown, Witness
+from astile.analysis.concurrency.race_text import RaceWitness
+from astile.analysis.proof.verdicts import Instance, Refuted, Unknown, Witness
+from astile.analysis.reading.accesses import CONTROL, EFFECTS, RETURN
 from astile.diagnostics import Related
 from astile.errors import IllegalSchedule
 

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from astile.analysis import affine, intervals
-from astile.analysis.intervals import Range
+from astile.analysis.forms import affine, intervals
+from astile.analysis.forms.intervals import Range
 from astile.ir import query
 from astile.ir.program import Program
 from astile.rewrites.simplify import with_ranges

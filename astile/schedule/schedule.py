@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import astile
 from astile import frames, lower
-from astile.analysis import bounds
+from astile.analysis.extents import bounds
 from astile.diagnostics import suggestions
 from astile.display import Bundle, bundle
 from astile.errors import ScheduleError

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
-from astile.analysis.verdicts import Proved
+from astile.analysis.proof.verdicts import Proved
 from astile.display import Bundle, bundle
 from astile.ir.module import module_text
 from astile.ir.program import Program

@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Any, Self
 
 from astile.analysis import isl
-from astile.analysis.equivalence import BUDGET
-from astile.analysis.statements import with_origins
-from astile.analysis.verdicts import Proved
+from astile.analysis.proof.equivalence import BUDGET
+from astile.analysis.proof.verdicts import Proved
+from astile.analysis.reading.statements import with_origins
 from astile.errors import AstileError, IllegalSchedule, ScheduleError
 from astile.frontend.build import build
 from astile.ir import nodes, query

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from astile.analysis import affine
-from astile.analysis.context import Context
+from astile.analysis.forms import affine
+from astile.analysis.reading.context import Context
 from astile.ir.printer import print_expression
 from tests.support.evaluate import value_of
 from tests.support.programs import program_from

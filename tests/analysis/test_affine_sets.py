@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from astile.analysis import isl
-from astile.analysis.affine_sets import (
+from astile.analysis.forms.affine_sets import (
     Quasi,
     Scope,
     at_least_zero,

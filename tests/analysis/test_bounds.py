@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from astile import tile
-from astile.analysis import bounds
-from astile.analysis.bounds import Condition
+from astile.analysis.extents import bounds
+from astile.analysis.extents.bounds import Condition
 from astile.errors import ArgumentError
 from tests.support.programs import program_from
 

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from astile.analysis.context import Context, Contexts
+from astile.analysis.reading.context import Context, Contexts
 from astile.ir import query
 from astile.ir.printer import print_statement
 from tests.support.programs import program_from

@@ -5,12 +5,12 @@ import random
 import pytest
 
 from astile.analysis import isl
-from astile.analysis.dataflow import dependences
-from astile.analysis.equivalence import compare
-from astile.analysis.flows import dependences_of
-from astile.analysis.model import Model, extract
-from astile.analysis.reductions import updates_of
-from astile.analysis.verdicts import Proved
+from astile.analysis.proof.dataflow import dependences
+from astile.analysis.proof.equivalence import compare
+from astile.analysis.proof.flows import dependences_of
+from astile.analysis.proof.reductions import updates_of
+from astile.analysis.proof.verdicts import Proved
+from astile.analysis.reading.model import Model, extract
 from tests.support.hints import hinted
 from tests.support.programs import program_from
 from tests.support.random_programs import Writer

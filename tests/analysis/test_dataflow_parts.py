@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from astile.analysis import isl
-from astile.analysis.dataflow import dependences
+from astile.analysis.proof.dataflow import dependences
 
 SESSION = isl.Session()
 

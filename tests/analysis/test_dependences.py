@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from astile.analysis.dependences import Dependence, dependences, find_uninitialised
-from astile.analysis.model import extract
+from astile.analysis.proof.dependences import Dependence, dependences, find_uninitialised
+from astile.analysis.reading.model import extract
 from tests.support.programs import program_from
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from astile.analysis import isl
-from astile.analysis.affine_sets import quasi
-from astile.analysis.domains import Signs, highs, lowest, lows
-from astile.analysis.statements import Leaf, leaves
+from astile.analysis.forms.affine_sets import quasi
+from astile.analysis.reading.domains import Signs, highs, lowest, lows
+from astile.analysis.reading.statements import Leaf, leaves
 from tests.support.programs import program_from
 
 

@@ -5,9 +5,9 @@ import random
 import islpy  # noqa: TID251 - faults are planted in it
 import pytest
 
-from astile.analysis import equivalence
-from astile.analysis.equivalence import Checker, compare
-from astile.analysis.verdicts import Proved, Refuted, Unknown
+from astile.analysis.proof import equivalence
+from astile.analysis.proof.equivalence import Checker, compare
+from astile.analysis.proof.verdicts import Proved, Refuted, Unknown
 from tests.support.hints import hinted
 from tests.support.programs import program_from
 from tests.support.random_programs import Writer, edited, loaded, outcome, same

@@ -4,9 +4,10 @@ import ast
 
 import pytest
 
-from astile.analysis import affine, footprint, intervals
-from astile.analysis.affine import Affine
-from astile.analysis.intervals import Range
+from astile.analysis.extents import footprint
+from astile.analysis.forms import affine, intervals
+from astile.analysis.forms.affine import Affine
+from astile.analysis.forms.intervals import Range
 from astile.ir.printer import print_expression
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from astile.analysis.equivalence import compare
-from astile.analysis.verdicts import Proved
+from astile.analysis.proof.equivalence import compare
+from astile.analysis.proof.verdicts import Proved
 from astile.errors import IllegalSchedule
 from astile.schedule.schedule import Schedule
 from tests.support.assert_rewrite import load

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from astile.analysis import affine, intervals
-from astile.analysis.affine import Affine
-from astile.analysis.intervals import Range
+from astile.analysis.forms import affine, intervals
+from astile.analysis.forms.affine import Affine
+from astile.analysis.forms.intervals import Range
 from astile.ir import query
 from astile.ir.printer import print_expression
 from tests.support.evaluate import value_of

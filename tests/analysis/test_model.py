@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from astile.analysis.accesses import NotModelled
-from astile.analysis.model import Model, extract
+from astile.analysis.reading.accesses import NotModelled
+from astile.analysis.reading.model import Model, extract
 from tests.support.programs import program_from
 
 

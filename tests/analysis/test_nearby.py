@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from astile.analysis import isl
-from astile.analysis.flows import dependences_of
-from astile.analysis.model import extract
+from astile.analysis.proof.flows import dependences_of
+from astile.analysis.reading.model import extract
 from astile.ir.printer import print_expression
 from tests.support.programs import program_from
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from astile.analysis.equivalence import compare
-from astile.analysis.verdicts import Proved
+from astile.analysis.proof.equivalence import compare
+from astile.analysis.proof.verdicts import Proved
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.rewrites.rfactor import rfactor

@@ -6,9 +6,10 @@ from random import Random
 
 import pytest
 
-from astile.analysis import isl, races
-from astile.analysis.races import RaceWitness
-from astile.analysis.verdicts import Proved, Refuted, Unknown, Verdict
+from astile.analysis import isl
+from astile.analysis.concurrency import races
+from astile.analysis.concurrency.races import RaceWitness
+from astile.analysis.proof.verdicts import Proved, Refuted, Unknown, Verdict
 from tests.support import race_trace
 from tests.support.programs import program_from
 from tests.support.race_programs import SHAPES, orderly_program, random_program

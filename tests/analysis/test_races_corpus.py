@@ -8,8 +8,9 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from astile.analysis import bounds, races
-from astile.analysis.verdicts import Proved
+from astile.analysis.concurrency import races
+from astile.analysis.extents import bounds
+from astile.analysis.proof.verdicts import Proved
 from astile.frontend.build import build
 from astile.ir import nodes, query
 from astile.ir.program import Program

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from astile.analysis.radix import affine_form, parted
-from astile.analysis.statements import with_origins
+from astile.analysis.forms.radix import affine_form, parted
+from astile.analysis.reading.statements import with_origins
 from astile.errors import IllegalSchedule
 from astile.ir import nodes, query
 from astile.ir.printer import print_expression

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from astile.analysis import sass
+from astile.analysis.counts import sass
 
 TEXT = """
 .text.kernel:

@@ -4,8 +4,8 @@ import ast
 
 import pytest
 
-from astile.analysis.params import names_of, readable
-from astile.analysis.statements import leaves, survey, with_origins
+from astile.analysis.forms.params import names_of, readable
+from astile.analysis.reading.statements import leaves, survey, with_origins
 from astile.ir import nodes
 from astile.ir.printer import print_statement
 from tests.support.programs import program_from

@@ -7,11 +7,11 @@ import ast
 import numpy as np
 import pytest
 
-from astile.analysis.accesses import NotModelled
-from astile.analysis.equivalence import compare
-from astile.analysis.statements import leaves, with_origins
-from astile.analysis.unfold import unfolded
-from astile.analysis.verdicts import Proved
+from astile.analysis.proof.equivalence import compare
+from astile.analysis.proof.verdicts import Proved
+from astile.analysis.reading.accesses import NotModelled
+from astile.analysis.reading.statements import leaves, with_origins
+from astile.analysis.reading.unfold import unfolded
 from astile.ir import nodes
 from astile.ir.module import module_text
 from astile.ir.nodes import Origin

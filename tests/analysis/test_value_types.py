@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from astile.analysis.equivalence import compare
-from astile.analysis.verdicts import Proved
+from astile.analysis.proof.equivalence import compare
+from astile.analysis.proof.verdicts import Proved
 from astile.errors import ScheduleError
 from astile.schedule.schedule import Schedule
 from tests.support.hints import hinted

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from astile.analysis.equivalence import Checker
-from astile.analysis.verdicts import Proved
+from astile.analysis.proof.equivalence import Checker
+from astile.analysis.proof.verdicts import Proved
 from astile.ir.module import module_text
 from astile.ir.program import Program
 from astile.schedule.schedule import Schedule

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from astile.analysis.verdicts import Witness
+from astile.analysis.proof.verdicts import Witness
 from astile.errors import AstileError, IllegalSchedule, InternalError, LoweringError
 from astile.frontend.build import build_from_source
 from astile.ir import query

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from astile.analysis.race_text import RaceWitness
-from astile.analysis.statements import with_origins
-from astile.analysis.verdicts import Instance, Witness
+from astile.analysis.concurrency.race_text import RaceWitness
+from astile.analysis.proof.verdicts import Instance, Witness
+from astile.analysis.reading.statements import with_origins
 from astile.ir import nodes, query
 from astile.ir.module import module_text
 from astile.ir.program import Program

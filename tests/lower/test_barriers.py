@@ -7,8 +7,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from astile.analysis.conflicts import KernelConflicts
-from astile.analysis.scene import Scene
+from astile.analysis.concurrency.conflicts import KernelConflicts
+from astile.analysis.reading.scene import Scene
 from astile.errors import LoweringError
 from astile.lower import cuda
 from astile.lower.kernels import barriers, fences

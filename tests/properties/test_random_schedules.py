@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from astile.analysis.equivalence import Checker
-from astile.analysis.verdicts import Proved
+from astile.analysis.proof.equivalence import Checker
+from astile.analysis.proof.verdicts import Proved
 from astile.errors import AstileError
 from astile.schedule.trace import Call
 from tests.fuzz import programs, schedules

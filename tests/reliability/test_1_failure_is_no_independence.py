@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from astile.analysis import isl
-from astile.analysis.equivalence import Checker
-from astile.analysis.verdicts import Proved, Unknown
+from astile.analysis.proof.equivalence import Checker
+from astile.analysis.proof.verdicts import Proved, Unknown
 from astile.errors import AstileError, IllegalSchedule
 from astile.frontend.build import build
 from astile.schedule.schedule import Schedule

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astile.analysis import affine
+from astile.analysis.forms import affine
 from astile.ir.printer import print_expression
 from astile.schedule.schedule import Schedule
 from tests.reliability.running import assert_same, whole

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from astile.analysis.context import Context, Contexts
+from astile.analysis.reading.context import Context, Contexts
 from astile.ir import nodes, query
 from astile.ir.printer import print_expression, print_statement
 from astile.ir.program import Program

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from astile import Schedule, tile
-from astile.analysis import sass
+from astile.analysis.counts import sass
 from astile.errors import LoweringError
 from astile.lower.lowered import Lowered
 from astile.runtime import compile as compiling

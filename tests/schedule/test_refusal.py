@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from astile.analysis.verdicts import Unknown
+from astile.analysis.proof.verdicts import Unknown
 from astile.errors import IllegalSchedule
 from astile.schedule import advice
 from astile.schedule.refusal import refusal

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from astile.analysis.equivalence import compare
-from astile.analysis.statements import with_origins
-from astile.analysis.verdicts import Proved
+from astile.analysis.proof.equivalence import compare
+from astile.analysis.proof.verdicts import Proved
+from astile.analysis.reading.statements import with_origins
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.module import module_text

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from astile.analysis.traffic import Nest, measure
-from astile.analysis.traffic import operations as count_operations
+from astile.analysis.counts.traffic import Nest, measure
+from astile.analysis.counts.traffic import operations as count_operations
 from astile.ir import nodes, query
 from astile.ir.module import module_text
 from astile.ir.program import Program

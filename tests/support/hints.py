@@ -9,7 +9,7 @@ import ast
 import re
 import textwrap
 
-from astile.analysis.statements import leaves
+from astile.analysis.reading.statements import leaves
 from astile.ir import nodes
 from astile.ir.nodes import Origin
 from astile.ir.program import Program

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from astile import loops
-from astile.analysis.statements import with_origins
+from astile.analysis.reading.statements import with_origins
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from tests.support.programs import program_from

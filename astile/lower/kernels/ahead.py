@@ -15,8 +15,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from astile.analysis import affine
-from astile.analysis.context import Contexts
+from astile.analysis.forms import affine
+from astile.analysis.reading.context import Contexts
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.lower.kernels.plan import BarrierPlan

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from math import comb
 
-from astile.analysis.conflicts import Conflict
-from astile.analysis.hardware import Seat
+from astile.analysis.concurrency.conflicts import Conflict
+from astile.analysis.reading.hardware import Seat
 from astile.ir import query
 
 #: How many sets of places are tried before the greedy choice is taken as it is.

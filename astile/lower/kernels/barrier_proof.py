@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from astile.analysis import isl
-from astile.analysis.conflicts import Conflict
-from astile.analysis.hardware import Seat
-from astile.analysis.scene import Scene, forward
-from astile.analysis.statements import Level
+from astile.analysis.concurrency.conflicts import Conflict
+from astile.analysis.reading.hardware import Seat
+from astile.analysis.reading.scene import Scene, forward
+from astile.analysis.reading.statements import Level
 from astile.ir import query
 from astile.lower.kernels.barrier_places import Place, candidates, repeats
 

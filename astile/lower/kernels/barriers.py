@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from astile.analysis import bounds, hardware, isl
-from astile.analysis.accesses import NotModelled
-from astile.analysis.conflicts import Conflict, KernelConflicts
-from astile.analysis.hardware import Seat
-from astile.analysis.scene import Scene
+from astile.analysis import isl
+from astile.analysis.concurrency.conflicts import Conflict, KernelConflicts
+from astile.analysis.extents import bounds
+from astile.analysis.reading import hardware
+from astile.analysis.reading.accesses import NotModelled
+from astile.analysis.reading.hardware import Seat
+from astile.analysis.reading.scene import Scene
 from astile.diagnostics import Related
 from astile.errors import LoweringError
 from astile.ir import query

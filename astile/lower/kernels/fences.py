@@ -10,8 +10,8 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from astile.analysis import params
-from astile.analysis.affine import Affine
+from astile.analysis.forms import params
+from astile.analysis.forms.affine import Affine
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
 from astile.lower import facts, flow

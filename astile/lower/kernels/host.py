@@ -11,7 +11,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from astile.analysis import params
+from astile.analysis.forms import params
 from astile.errors import LoweringError
 from astile.ir import query
 from astile.ir.program import Program

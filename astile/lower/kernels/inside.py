@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from astile.analysis import bounds
+from astile.analysis.extents import bounds
 from astile.errors import LoweringError
 from astile.ir import nodes, query
 from astile.ir.program import Program

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from astile.analysis import affine, hardware
+from astile.analysis.forms import affine
+from astile.analysis.reading import hardware
 from astile.errors import LoweringError
 from astile.ir import nodes, query
 from astile.ir.program import Program

@@ -11,9 +11,9 @@ import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from astile.analysis import affine
-from astile.analysis.intervals import Range
-from astile.analysis.reductions import form_of
+from astile.analysis.forms import affine
+from astile.analysis.forms.intervals import Range
+from astile.analysis.proof.reductions import form_of
 from astile.ir import nodes, query
 from astile.lower.facts import Facts
 from astile.lower.indices import Casts, IndexWriter

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from astile.analysis import affine
+from astile.analysis.forms import affine
 from astile.ir import nodes
 
 

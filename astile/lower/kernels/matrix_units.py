@@ -11,10 +11,11 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from astile.analysis import affine, fragments, warps
-from astile.analysis.fragments import Operand, Product
-from astile.analysis.intervals import Range
-from astile.analysis.warps import MisfitError, Threads
+from astile.analysis.forms import affine
+from astile.analysis.forms.intervals import Range
+from astile.analysis.reading import fragments, warps
+from astile.analysis.reading.fragments import Operand, Product
+from astile.analysis.reading.warps import MisfitError, Threads
 from astile.errors import LoweringError
 from astile.ir import nodes, query
 from astile.ir.program import Program

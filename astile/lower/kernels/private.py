@@ -6,9 +6,9 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from astile.analysis import affine, intervals
-from astile.analysis.affine import Affine
-from astile.analysis.intervals import Range
+from astile.analysis.forms import affine, intervals
+from astile.analysis.forms.affine import Affine
+from astile.analysis.forms.intervals import Range
 from astile.errors import LoweringError
 from astile.ir import nodes, query
 from astile.ir.program import Program

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from astile.analysis import hardware
+from astile.analysis.reading import hardware
 from astile.errors import LoweringError
 from astile.ir import printer, query
 from astile.ir.program import Program

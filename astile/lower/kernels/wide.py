@@ -11,8 +11,8 @@ import ast
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from astile.analysis import affine
-from astile.analysis.fragments import Product
+from astile.analysis.forms import affine
+from astile.analysis.reading.fragments import Product
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.lower import bounds, flow

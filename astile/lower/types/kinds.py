@@ -10,7 +10,7 @@ import ast
 import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from astile.analysis import params
+from astile.analysis.forms import params
 from astile.ir import query
 from astile.ir.program import Program
 from astile.lower.types import call_kinds, possible, promotion, rounded, stores

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from astile.analysis import affine, intervals
+from astile.analysis.forms import affine, intervals
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
 from astile.lower.indices import IndexWriter

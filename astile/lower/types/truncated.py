@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from astile.analysis import reductions
+from astile.analysis.proof import reductions
 from astile.ir import query
 from astile.lower.types.kinds import Kinds
 from astile.lower.types.promotion import PYTHON, family, is_integer

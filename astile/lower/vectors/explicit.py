@@ -10,7 +10,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from astile.analysis import affine
+from astile.analysis.forms import affine
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.lower import bounds, facts, flow

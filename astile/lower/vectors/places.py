@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from astile.analysis.affine import Affine
+from astile.analysis.forms.affine import Affine
 from astile.ir import nodes
 from astile.lower import bounds
 from astile.lower.indices import IndexWriter

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
-from astile.analysis import affine
-from astile.analysis.affine import Affine
+from astile.analysis.forms import affine
+from astile.analysis.forms.affine import Affine
 from astile.ir import nodes, printer, query
 from astile.lower.vectors.words import Words
 

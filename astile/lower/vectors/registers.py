@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from astile.analysis.affine import Affine
+from astile.analysis.forms.affine import Affine
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.lower.facts import Facts

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from astile.analysis import affine
+from astile.analysis.forms import affine
 from astile.ir import nodes, printer, query
 from astile.lower.vectors.repeated import Calls, calls_in
 from astile.lower.vectors.words import Words

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from astile.analysis import affine
-from astile.analysis.affine import Affine
+from astile.analysis.forms import affine
+from astile.analysis.forms.affine import Affine
 from astile.ir import nodes, printer, query
 from astile.lower import bounds
 from astile.lower.types import promotion

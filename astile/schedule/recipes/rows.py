@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from astile.analysis import affine
+from astile.analysis.forms import affine
 from astile.errors import ScheduleError
 from astile.ir import query
 from astile.ir.printer import print_expression

@@ -1,0 +1,1 @@
+"""Numbers to show: bytes, operations, occupancy, instructions."""

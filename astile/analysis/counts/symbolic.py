@@ -1,0 +1,364 @@
+"""How many points a set has, as a formula over its parameters: every step is an equality of sets.
+
+isl without barvinok counts sets without parameters only. Most sets of loops and cells are products
+of intervals once the dimensions are gone that others determine: of a tiled loop, ``(i_0, i_1)``
+becomes ``16 i_0 + i_1``, from which both follow. What is left of other shapes is summed dimension
+by dimension where the ends of an interval are sums without divisions, by Faulhaber's formula. For
+everything else there is no formula, and none is guessed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from math import comb, lcm
+from typing import Any
+
+from astile.analysis import isl
+from astile.analysis.counts.counting import groups
+from astile.analysis.counts.formulas import Formula, product, quotient, total
+
+#: Disjoint pieces of a set whose formulas are added.
+_MOST = 8
+#: Values of a dimension that are looked at one by one.
+_FEW = 8
+#: A linear form: name or quotient as text -> coefficient, and a constant.
+Linear = tuple[dict[str, Fraction], Fraction]
+
+
+class NoFormulaError(Exception):
+    """A set has no formula of the kind that is looked for."""
+
+
+class Symbolic:
+    """Counts sets for all values of their parameters in a context.
+
+    Args:
+        context: values of the parameters for which the formulas hold.
+        names: parameter in isl -> what it is called in formulas.
+    """
+
+    def __init__(self, context: isl.Set, names: Mapping[str, str]) -> None:
+        self._context = context
+        self.names = names
+
+    def count(self, values: isl.Set) -> Formula:
+        """The number of points of a set.
+
+        Raises:
+            NoFormulaError: when no formula was found.
+        """
+        inside = values.intersect_params(self._context)
+        try:
+            return self._pieces(inside.coalesce())
+        except NoFormulaError:  # a cross is an octagon for isl, and five rectangles to count
+            return self._pieces(inside)
+
+    def _pieces(self, inside: isl.Set) -> Formula:
+        pieces = inside.make_disjoint().compute_divs().make_disjoint().coalesce().get_basic_sets()
+        if len(pieces) > _MOST:
+            raise NoFormulaError
+        return total(self._piece(each.remove_redundancies()) for each in pieces)
+
+    def _piece(self, piece: Any) -> Formula:
+        if not self._context.is_subset(piece.to_set().params()):
+            raise NoFormulaError  # there for some sizes only
+        size = int(piece.dim(isl.dim_type.set))
+        found = []
+        for group in groups(piece, size):
+            rest = piece.to_set()
+            for axis in reversed(range(size)):
+                if axis not in group:
+                    rest = rest.project_out(isl.dim_type.set, axis, 1)
+            found.append(self._group(rest))
+        return product(found)
+
+    def _group(self, values: isl.Set) -> Formula:
+        values = self._without_determined(values)
+        if int(values.dim(isl.dim_type.set)) == 1:
+            return self._interval(values)
+        try:
+            return _Sums(self).sum(values)
+        except NoFormulaError:
+            for parts in _parts(values):
+                with contextlib.suppress(NoFormulaError):
+                    return total(self.count(each) for each in parts)
+            raise
+
+    # --- dimensions that follow from others -------------------------------------------------------
+
+    def _without_determined(self, values: isl.Set) -> isl.Set:
+        """A set with as many points, of as few dimensions as are found."""
+        while int(values.dim(isl.dim_type.set)) > 1:
+            smaller = next(self._smaller(values), None)
+            if smaller is None:
+                return values
+            values = smaller
+        return values
+
+    def _smaller(self, values: isl.Set) -> Iterator[isl.Set]:
+        size = int(values.dim(isl.dim_type.set))
+        for axis in range(size):
+            if _is_determined(values, axis):
+                yield values.project_out(isl.dim_type.set, axis, 1)
+        for first, factor, second in _combinations(values, size):
+            changed = values.apply(_slanted(values, size, first, factor, second))
+            if _is_determined(changed, first):
+                yield changed.project_out(isl.dim_type.set, first, 1)
+
+    # --- intervals --------------------------------------------------------------------------------
+
+    def _interval(self, values: isl.Set) -> Formula:
+        """The number of points of a set of one dimension: all of an interval, or each n-th."""
+        low, high = (self.linear(each) for each in (values.dim_min(0), values.dim_max(0)))
+        stride = int(values.get_stride(0).to_python())
+        self.require(values, values.dim_min(0), values.dim_max(0), stride)
+        terms, constant = _plus(high, low, Fraction(-1))
+        per = Fraction(1, stride)
+        return Formula.linear(
+            *_floored({name: each * per for name, each in terms.items()}, constant * per + 1)
+        )
+
+    def require(self, values: isl.Set, low: isl.PwAff, high: isl.PwAff, stride: int) -> None:
+        """Refuse a set of one dimension that has not every `stride`-th point between its ends.
+
+        Raises:
+            NoFormulaError: when it has holes.
+        """
+        ends = isl.Set.from_pw_aff(low), isl.Set.from_pw_aff(high)
+        text = (
+            f"{{ [a] -> [x] : exists (k : x = a + {stride} k) and x >= a }}",
+            "{ [b] -> [x] : x <= b }",
+        )
+        context = values.get_ctx()
+        up, down = (isl.Map.read_from_str(context, each) for each in text)
+        full = ends[0].apply(up).intersect(ends[1].apply(down))
+        own = values.reset_tuple_id()
+        if not full.intersect_params(self._context).is_subset(own):
+            raise NoFormulaError
+
+    def linear(self, value: isl.PwAff) -> Linear:
+        """A function of parameters that is one linear form in the context.
+
+        Raises:
+            NoFormulaError: when it is several.
+        """
+        pieces = value.intersect_params(self._context).coalesce().get_pieces()
+        if len(pieces) != 1:
+            raise NoFormulaError
+        return self._form(pieces[0][1])
+
+    def _name(self, form: Any, position: int) -> str:
+        parameter = str(form.get_dim_name(isl.dim_type.param, position))
+        return self.names.get(parameter, parameter)
+
+    def _form(self, form: Any) -> Linear:
+        terms: dict[str, Fraction] = {}
+        for position in range(int(form.dim(isl.dim_type.param))):
+            times = _fraction(form.get_coefficient_val(isl.dim_type.param, position))
+            if times:
+                terms[self._name(form, position)] = times
+        constant = _fraction(form.get_constant_val())
+        for number in range(int(form.dim(isl.dim_type.div))):
+            times = _fraction(form.get_coefficient_val(isl.dim_type.div, number))
+            if times:
+                div = form.get_div(number)
+                terms, constant = _plus((terms, constant), _floored(*self._form(div)), times)
+        return terms, constant
+
+
+class _Sums:
+    """Sums over dimensions whose ends depend on each other, one dimension at a time."""
+
+    def __init__(self, symbolic: Symbolic) -> None:
+        self._symbolic = symbolic
+
+    def sum(self, values: isl.Set) -> Formula:
+        """The number of points of a set.
+
+        Raises:
+            NoFormulaError: where an end of a dimension is no sum without divisions.
+        """
+        size = int(values.dim(isl.dim_type.set))
+        for axis in range(size):
+            values = values.set_dim_name(isl.dim_type.set, axis, f"{_DIMENSION}{axis}")
+        summed: Polynomial = {(): Fraction(1)}
+        while size:
+            axis, (low, high) = self._axis(values, size)
+            name = str(values.get_dim_name(isl.dim_type.set, axis))
+            summed = _summed(summed, name, low, high)
+            values = values.project_out(isl.dim_type.set, axis, 1)
+            size -= 1
+        return Formula(summed)
+
+    def _axis(self, values: isl.Set, size: int) -> tuple[int, tuple[Linear, Linear]]:
+        for axis in reversed(range(size)):
+            try:
+                return axis, self._ends(values, axis, size)
+            except NoFormulaError:
+                continue
+        raise NoFormulaError
+
+    def _ends(self, values: isl.Set, axis: int, size: int) -> tuple[Linear, Linear]:
+        count = int(values.dim(isl.dim_type.param))
+        moved = values.move_dims(isl.dim_type.param, count, isl.dim_type.set, 0, axis)
+        others = size - axis - 1
+        moved = moved.move_dims(isl.dim_type.param, count + axis, isl.dim_type.set, 1, others)
+        inner = Symbolic(moved.params(), self._symbolic.names)
+        low, high = moved.dim_min(0), moved.dim_max(0)
+        ends = inner.linear(low), inner.linear(high)
+        for terms, constant in ends:
+            has_division = any("//" in each and _DIMENSION in each for each in terms)
+            if has_division or any(e.denominator != 1 for e in (*terms.values(), constant)):
+                raise NoFormulaError
+        inner.require(moved, low, high, 1)
+        return ends
+
+
+#: Names of dimensions while they are summed over.
+_DIMENSION = "dim_"
+#: Product of names, in order -> coefficient.
+Polynomial = dict[tuple[str, ...], Fraction]
+
+
+def _summed(summed: Polynomial, name: str, low: Linear, high: Linear) -> Polynomial:
+    """``sum(polynomial for name in range(low, high + 1))``."""
+    result: Polynomial = {}
+    below = low[0], low[1] - 1
+    for factors, times in summed.items():
+        power = factors.count(name)
+        others = {tuple(each for each in factors if each != name): times}
+        upto = _add(_powers(high, power), _powers(below, power), Fraction(-1))
+        result = _add(result, _multiply(others, upto))
+    return result
+
+
+def _powers(end: Linear, power: int) -> Polynomial:
+    """``1**power + 2**power + ... + end**power``, by Faulhaber's formula."""
+    terms, constant = end
+    base: Polynomial = {(name,): value for name, value in terms.items()}
+    base = _add(base, {(): constant})
+    result: Polynomial = {}
+    for k in range(power + 1):
+        product: Polynomial = {(): Fraction(comb(power + 1, k), power + 1) * _bernoulli(k)}
+        for _ in range(power + 1 - k):
+            product = _multiply(product, base)
+        result = _add(result, product)
+    return result
+
+
+def _bernoulli(number: int) -> Fraction:
+    """Bernoulli's numbers, that of 1 being 1/2."""
+    found: list[Fraction] = []
+    for m in range(number + 1):
+        rest = sum((comb(m, k) * found[k] / (m - k + 1) for k in range(m)), Fraction(0))
+        found.append(1 - rest)
+    return found[number]
+
+
+def _add(one: Polynomial, other: Polynomial, times: Fraction = Fraction(1)) -> Polynomial:
+    result = dict(one)
+    for factors, value in other.items():
+        result[factors] = result.get(factors, Fraction(0)) + times * value
+    return {factors: value for factors, value in result.items() if value}
+
+
+def _multiply(one: Polynomial, other: Polynomial) -> Polynomial:
+    result: Polynomial = {}
+    for factors, value in one.items():
+        for others, another in other.items():
+            result = _add(result, {tuple(sorted((*factors, *others))): value * another})
+    return result
+
+
+def _plus(one: Linear, other: Linear, times: Fraction) -> Linear:
+    terms = dict(one[0])
+    for name, value in other[0].items():
+        terms[name] = terms.get(name, Fraction(0)) + times * value
+    return {name: value for name, value in terms.items() if value}, one[1] + times * other[1]
+
+
+def _floored(terms: dict[str, Fraction], constant: Fraction) -> Linear:
+    """The whole number below a linear form, what is whole of it outside of the division."""
+    nearest = {name: Fraction(round(value)) for name, value in terms.items()}
+    whole = {name: value for name, value in nearest.items() if value}
+    parts = {n: v for name, value in terms.items() if (v := value - nearest[n := name])}
+    if not parts:
+        return whole, Fraction(constant.numerator // constant.denominator)
+    divisor = lcm(constant.denominator, *(each.denominator for each in parts.values()))
+    inside = {name: int(value * divisor) for name, value in parts.items()}
+    outside, rest = divmod(int(constant * divisor), divisor)
+    return {**whole, quotient(inside, rest, divisor): Fraction(1)}, Fraction(outside)
+
+
+def _fraction(value: Any) -> Fraction:
+    return Fraction(int(value.get_num_si()), int(value.get_den_val().to_python()))
+
+
+def _is_determined(values: isl.Set, axis: int) -> bool:
+    """Whether a dimension follows from the others."""
+    size = int(values.dim(isl.dim_type.set))
+    every = [f"x{k}" for k in range(size)]
+    others = ", ".join(each for k, each in enumerate(every) if k != axis)
+    text = f"{{ [{', '.join(every)}] -> [[{others}] -> [x{axis}]] }}"
+    parted = values.reset_tuple_id().apply(isl.Map.read_from_str(values.get_ctx(), text))
+    return bool(parted.unwrap().is_single_valued())
+
+
+def _slanted(values: isl.Set, size: int, first: int, factor: int, second: int) -> isl.Map:
+    before = [f"x{k}" for k in range(size)]
+    after = list(before)
+    after[second] = f"x{second} + {factor} x{first}"
+    text = f"{{ [{', '.join(before)}] -> [{', '.join(after)}] }}"
+    return isl.Map.read_from_str(values.get_ctx(), text)
+
+
+def _combinations(values: isl.Set, size: int) -> Iterator[tuple[int, int, int]]:
+    """Dimensions that constraints hold together, as in ``16 * first + second``."""
+    seen = set()
+    for piece in values.get_basic_sets():
+        for constraint in piece.get_constraints():
+            times = [
+                int(constraint.get_coefficient_val(isl.dim_type.set, k).to_python())
+                for k in range(size)
+            ]
+            for second in (k for k in range(size) if abs(times[k]) == 1):
+                for first in (k for k in range(size) if abs(times[k]) > 1):
+                    found = first, times[first] * times[second], second
+                    if found not in seen:
+                        seen.add(found)
+                        yield found
+
+
+def _parts(values: isl.Set) -> Iterator[list[isl.Set]]:
+    """A set in parts that are simpler: of ``16 * tile + cell``, cells below 16 and the rims."""
+    size = int(values.dim(isl.dim_type.set))
+    spans = [_span(values, axis) for axis in range(size)]
+    for first, factor, second in _combinations(values, size):
+        span = spans[second]
+        if span is None:
+            changed = values.apply(_slanted(values, size, first, factor, second))
+            if _span(changed, second) is not None:
+                yield [changed]
+        if span is not None and span[1] - span[0] >= abs(factor):
+            yield _cut(values, size, second, span[1] + 1 - abs(factor))
+            yield _cut(values, size, second, span[0] + abs(factor))
+    for axis, span in enumerate(spans):
+        if span is not None and span[0] < span[1] < span[0] + _FEW:
+            yield _cut(values, size, axis, span[0] + 1)
+
+
+def _cut(values: isl.Set, size: int, axis: int, at: int) -> list[isl.Set]:
+    every = ", ".join(f"x{k}" for k in range(size))
+    texts = [f"{{ [{every}] : x{axis} {sign} {at} }}" for sign in ("<", ">=")]
+    plain = values.reset_tuple_id()
+    return [plain.intersect(isl.Set.read_from_str(values.get_ctx(), each)) for each in texts]
+
+
+def _span(values: isl.Set, axis: int) -> tuple[int, int] | None:
+    """The least and the greatest value of a dimension, for all sizes; None where there is none."""
+    ends = values.dim_min_val(axis), values.dim_max_val(axis)
+    if not all(each.is_int() for each in ends):
+        return None
+    return int(ends[0].to_python()), int(ends[1].to_python())

@@ -1,0 +1,1 @@
+"""How far accesses reach: conditions on sizes, and boxes of cells."""

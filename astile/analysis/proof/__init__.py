@@ -1,0 +1,1 @@
+"""Whether a program computes what the original does: dataflow, compared, with witnesses."""

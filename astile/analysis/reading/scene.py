@@ -1,0 +1,338 @@
+"""Who touches which cell, on which block and thread: a program as isl maps for race checks."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import takewhile
+
+from astile.analysis import isl
+from astile.analysis.forms import affine_sets
+from astile.analysis.forms.affine_sets import Quasi
+from astile.analysis.reading import hardware
+from astile.analysis.reading.accesses import EFFECTS, RETURN, Access, Accesses, Reader
+from astile.analysis.reading.aliases import check_aliases
+from astile.analysis.reading.calls import Calls
+from astile.analysis.reading.domains import lowest, lows
+from astile.analysis.reading.hardware import AXES, Kernel, Seat
+from astile.analysis.reading.statements import Leaf, Level, survey
+from astile.ir import nodes, query
+from astile.ir.program import Program
+
+
+@dataclass(frozen=True, eq=False)
+class Touch:
+    """One access of a leaf.
+
+    Args:
+        seat: the leaf's seat.
+        access: array and indices.
+        writes: whether it writes.
+    """
+
+    seat: Seat
+    access: Access
+    writes: bool
+
+
+@dataclass(frozen=True)
+class Home:
+    """Where an array is made: once for each iteration of the loops around its allocation.
+
+    Args:
+        leaf: the allocation, or the first of several like it.
+        scope: ``"global"``, ``"shared"`` or ``"local"``.
+        depth: how many loops are around all of them.
+    """
+
+    leaf: Leaf
+    scope: str
+    depth: int
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The loops each of whose iterations has an array of its own.
+
+        Shared memory is laid out once per block and local memory once per thread, so that
+        sequential loops inside a kernel use the same cells again.
+        """
+        levels = self.leaf.place.levels[: self.depth]
+        inside = next((k for k, each in enumerate(levels) if hardware.is_bound(each.loop)), None)
+        if self.scope == "global" or inside is None:
+            return levels
+        prefix = "block." if self.scope == "shared" else ("block.", "thread.")
+        bound = [e for e in levels[inside:] if hardware.kind(e.loop).startswith(prefix)]
+        return (*levels[:inside], *bound)
+
+
+class Scene:
+    """A program as sets and maps.
+
+    Args:
+        program: the program.
+        seconds: time allowed for all questions asked about it, or None.
+        session: the isl session to ask them in, a new one when not given.
+
+    Raises:
+        NotModelled: for Python whose meaning is not known.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        seconds: float | None = None,
+        session: isl.Session | None = None,
+    ) -> None:
+        self.program = program
+        self.session = session or isl.Session()
+        self.session.restart(seconds)
+        self.survey = survey(program)
+        self.seats = hardware.seats(program.function, self.survey.leaves)
+        self.kernels = hardware.kernels(self.seats)
+        names = self.survey.names
+        calls = Calls(program, frozenset(names.arguments) | names.local)
+        check_aliases(program, names, calls)
+        reader = Reader(names, calls)
+        self.accesses: Mapping[int, Accesses] = {
+            seat.leaf.number: reader.accesses(seat.leaf) for seat in self.seats
+        }
+        self.homes = self._homes()
+        self.parameters = sorted(self._parameters())
+        #: Number of a leaf and slot of a read -> dataflow into it, kept by `PrivateFlow`.
+        self.flows: dict[tuple[int, str], tuple[isl.UnionMap, isl.UnionMap]] = {}
+
+    def _homes(self) -> dict[str, Home | None]:
+        """Array -> its home; None for names bound more than once, or inside another statement.
+
+        What is bound is a new array: `check_aliases` has refused all else. Several local arrays of
+        one name and shape, as versions of a loop make them, count as one that lives as long as
+        what is around all of them.
+        """
+        found: dict[str, Home | None] = {}
+        for leaf in self.survey.leaves:
+            if isinstance(leaf.node, ast.AugAssign):
+                continue  # changes cells of the array that there is
+            made = query.allocation(leaf.node)
+            scope = "global" if made is None else made.scope
+            for array in query.names_written(leaf.node) & self.survey.names.ranks.keys():
+                if array in found:
+                    found[array] = _joined(found[array], leaf)
+                elif leaf.is_simple:
+                    found[array] = Home(leaf, scope, len(leaf.place.levels))
+                else:
+                    found[array] = None
+        return found
+
+    def _parameters(self) -> set[str]:
+        texts: list[str] = []
+        for seat in self.seats:
+            texts += seat.leaf.place.constraints
+            found = self.accesses[seat.leaf.number]
+            for access in (*found.reads, *found.writes):
+                texts += [each.text for each in access.indices if each is not None]
+                texts += [each.text for each in self._extents(seat, access) if each is not None]
+            for level in seat.leaf.place.levels:
+                texts += [level.start.text]
+        return affine_sets.parameters_in(texts)
+
+    # --- text -----------------------------------------------------------------------------------
+
+    def map(self, pieces: Iterable[str]) -> isl.UnionMap:
+        """A union of maps over the program's parameters."""
+        self.session.tick()
+        return self.session.union_map(self.parameters, pieces)
+
+    def instance(self, leaf: Leaf) -> str:
+        """``S3[v0_i, v1_j]``: one run of a leaf."""
+        return f"{self.name(leaf)}[{', '.join(leaf.place.dimensions)}]"
+
+    def name(self, leaf: Leaf) -> str:
+        """The isl name of a leaf's instances."""
+        return f"S{leaf.number}"
+
+    def leaf_of(self, name: str) -> Leaf:
+        """The leaf whose instances have this name."""
+        return self.survey.leaves[int(name[1:])]
+
+    @cached_property
+    def seat_of(self) -> Mapping[int, Seat]:
+        """Number of a leaf -> its seat."""
+        return {seat.leaf.number: seat for seat in self.seats}
+
+    def domain(self, leaf: Leaf) -> str:
+        """The formula of a leaf's instances: loop ranges, conditions, sizes not negative."""
+        sizes = [f"{each} >= 0" for each in self.parameters if not each.startswith("n_")]
+        return " and ".join([*sizes, *leaf.place.constraints, "true"])
+
+    @cached_property
+    def domains(self) -> isl.UnionSet:
+        """The instances of all leaves; read once, since reading is what costs time."""
+        pieces = [f"{self.instance(e.leaf)} : {self.domain(e.leaf)}" for e in self.seats]
+        return self.session.union_set(self.parameters, pieces)
+
+    # --- cells ----------------------------------------------------------------------------------
+
+    def touches(self, seats: Iterable[Seat]) -> list[Touch]:
+        """The accesses of leaves; contents that a write may keep do not count as read.
+
+        Making an array with ``empty`` touches no cell.
+        """
+        found: list[Touch] = []
+        for seat in seats:
+            both = self.accesses[seat.leaf.number]
+            reads = [each for each in both.reads if not each.slot.startswith("o")]
+            made = query.allocation(seat.leaf.node)
+            writes = () if made is not None and "empty" in made.word else both.writes
+            found += [Touch(seat, each, False) for each in reads]
+            found += [Touch(seat, each, True) for each in writes]
+        return found
+
+    def cells(self, touches: Iterable[Touch]) -> isl.UnionMap:
+        """Instance -> cell, the array's home before the indices."""
+        return self.map(self._cell(each) for each in touches).intersect_domain(self.domains)
+
+    def _cell(self, touch: Touch) -> str:
+        leaf, access = touch.seat.leaf, touch.access
+        home = self.homes.get(access.array)
+        outer = [] if home is None else [each.dimension for each in home.levels]
+        formulas, names, known = ["true"], [], lows(leaf.place)
+        for axis, (index, extent) in enumerate(
+            zip(access.indices, self._extents(touch.seat, access), strict=True)
+        ):
+            names.append(f"c{axis}")
+            low = None if index is None else lowest(index, known)
+            formulas.append(_position(f"c{axis}", index, extent, low is not None and low >= 0))
+        array = f"A_{affine_sets.mangled(access.array).strip('<>')}"
+        cell = f"{array}[{', '.join([*outer, *names])}]"
+        return f"{self.instance(leaf)} -> {cell} : {' and '.join(formulas)}"
+
+    def _extents(self, seat: Seat, access: Access) -> list[Quasi | None]:
+        scope = self.accesses[seat.leaf.number].scope
+        return [scope.extent(access.array, axis) for axis in range(len(access.indices))]
+
+    # --- places in hardware and in time ---------------------------------------------------------
+
+    def hardware(self, kernel: Kernel, by_thread: bool = True) -> isl.UnionMap:
+        """Instance -> ``H[launch..., block x, y, z, thread x, y, z]`` that runs it.
+
+        Args:
+            kernel: the kernel.
+            by_thread: whether threads are told apart; if not, all count as thread 0.
+        """
+        pieces = []
+        for seat in kernel.seats:
+            launch = [f"h{k}" for k in range(seat.host)]
+            where = [f"b{axis}" for axis in AXES] + [f"t{axis}" for axis in AXES]
+            levels = seat.leaf.place.levels
+            formulas = [f"h{k} = {levels[k].dimension}" for k in range(seat.host)]
+            formulas += self._coordinates(seat, kernel, by_thread)
+            target = f"H[{', '.join([*launch, *where])}]"
+            pieces.append(f"{self.instance(seat.leaf)} -> {target} : {' and '.join(formulas)}")
+        return self.map(pieces).intersect_domain(self.domains)
+
+    def _coordinates(self, seat: Seat, kernel: Kernel, by_thread: bool) -> list[str]:
+        by_loop = {id(level.loop): level for level in seat.leaf.place.levels}
+        formulas = []
+        grid = {axis for each in kernel.seats for axis in each.blocks}
+        for axis in AXES:
+            if axis in seat.blocks:
+                formulas.append(_coordinate(f"b{axis}", by_loop[id(seat.blocks[axis])]))
+            elif axis in grid and not seat.stores:
+                formulas.append(f"b{axis} >= 0")
+            else:
+                formulas.append(f"b{axis} = 0")
+            if not by_thread:
+                formulas.append(f"t{axis} = 0")
+            elif axis in seat.threads:
+                formulas.append(_coordinate(f"t{axis}", by_loop[id(seat.threads[axis])]))
+            elif axis in kernel.extents and axis in seat.replicated:
+                extent = kernel.extents[axis]
+                limit = "" if extent is None else f" < {extent}"
+                formulas.append(f"0 <= t{axis}{limit}")
+            else:
+                formulas.append(f"t{axis} = 0")
+        return formulas
+
+    def other_blocks(self, kernel: Kernel) -> isl.UnionMap:
+        """Pairs of places of one launch on different blocks."""
+        return self._other(kernel, ("b",), "t")
+
+    def other_threads(self, kernel: Kernel) -> isl.UnionMap:
+        """Pairs of different threads of one block."""
+        return self._other(kernel, ("t",), "")
+
+    def _other(self, kernel: Kernel, differ: tuple[str, ...], free: str) -> isl.UnionMap:
+        launch = [f"h{k}" for k in range(kernel.seats[0].host)]
+        names = [*launch, *(f"b{a}" for a in AXES), *(f"t{a}" for a in AXES)]
+        second = [name if name[0] not in (*differ, free) else f"{name}2" for name in names]
+        changed = " or ".join(f"{d}{a} != {d}{a}2" for d in differ for a in AXES)
+        return self.map([f"H[{', '.join(names)}] -> H[{', '.join(second)}] : {changed}"])
+
+    def schedule(self) -> isl.UnionMap:
+        """Instance -> time, in textual order."""
+        depth = max((len(seat.leaf.place.levels) for seat in self.seats), default=0)
+        pieces = []
+        for seat in self.seats:
+            time: list[str] = []
+            for level in seat.leaf.place.levels:
+                time += [str(level.position), forward(level, level.dimension)]
+            time.append(str(seat.leaf.position))
+            time += ["0"] * (2 * depth + 1 - len(time))
+            pieces.append(f"{self.instance(seat.leaf)} -> [{', '.join(time)}]")
+        return self.map(pieces)
+
+    # --- what cannot be said --------------------------------------------------------------------
+
+    def unreadable(self, seats: Sequence[Seat]) -> tuple[str, ast.AST] | None:
+        """Why the accesses of some leaves say less than what they do; None when they say all."""
+        for seat in seats:
+            both = self.accesses[seat.leaf.number]
+            if both.leaves:
+                return "the function may be left here", seat.statement
+            if both.acts or any(e.array in (EFFECTS, RETURN) for e in both.writes):
+                return "this may do more than compute a value", seat.statement
+            for access in (*both.reads, *both.writes):
+                if self.homes.get(access.array, 0) is None:
+                    where = access.node if access.node is not None else seat.statement
+                    return f"{access.array} is not one array throughout", where
+        return None
+
+
+def _joined(home: Home | None, leaf: Leaf) -> Home | None:
+    """The home of an array that is made in two places; None where these are not alike."""
+    if home is None or not leaf.is_simple:
+        return None
+    made, other = query.allocation(home.leaf.node), query.allocation(leaf.node)
+    if made is None or other is None or not made.scope == other.scope == "local":
+        return None
+    shapes = [[query.integer(each) for each in held.shape or ()] for held in (made, other)]
+    if made.word != other.word or shapes[0] != shapes[1] or None in (*shapes[0], made.shape):
+        return None
+    if not nodes.same(made.dtype, other.dtype):
+        return None
+    pairs = zip(home.leaf.place.levels, leaf.place.levels, strict=False)
+    around = takewhile(lambda pair: pair[0].loop is pair[1].loop, pairs)
+    return replace(home, depth=min(home.depth, len(list(around))))
+
+
+def forward(level: Level, name: str) -> str:
+    """A loop variable, or its negative where it counts down: what grows with time."""
+    return name if level.step > 0 else f"-{name}"
+
+
+def _coordinate(name: str, level: Level) -> str:
+    return f"{level.dimension} = {level.start.text} + {level.step}*{name}"
+
+
+def _position(name: str, index: Quasi | None, extent: Quasi | None, is_front: bool) -> str:
+    """The formula of a cell's coordinate, with negative indices counted from the end."""
+    if index is None:
+        return f"{name} >= 0"
+    if is_front:
+        return f"{name} = {index.text}"
+    front = f"{name} = {index.text} and {name} >= 0"
+    last = f"{name} >= 0" if extent is None else f"{name} = {index.text} + {extent.text}"
+    back = f"{index.text} < 0 and {last}"
+    return f"(({front}) or ({back}))"
