@@ -6,7 +6,7 @@ from astile.errors import ScheduleError
 from astile.ir import nodes
 from astile.ir.nodes import Note
 from astile.ir.program import Program
-from astile.rewrites.result import Editor, Rewritten
+from astile.rewrites.parts.result import Editor, Rewritten
 
 #: How many characters of a text are kept.
 _LONGEST = 200

@@ -11,9 +11,9 @@ from astile.errors import ScheduleError
 from astile.ir import query
 from astile.ir.program import Program
 from astile.ir.stages import Stage
-from astile.rewrites import copies, guards, staging
-from astile.rewrites.region import at_most_in
-from astile.rewrites.result import Editor, Rewritten, spelled
+from astile.rewrites.parts import copies, guards, staging
+from astile.rewrites.parts.region import at_most_in
+from astile.rewrites.parts.result import Editor, Rewritten, spelled
 
 
 def cache_read(

@@ -10,8 +10,8 @@ from astile.diagnostics import suggestions
 from astile.errors import ScheduleError
 from astile.ir import query
 from astile.ir.program import Program
-from astile.rewrites import copies, guards, staging
-from astile.rewrites.result import Editor, Rewritten
+from astile.rewrites.parts import copies, guards, staging
+from astile.rewrites.parts.result import Editor, Rewritten
 
 
 def cache_write(program: Program, array: str, scope: str, at: int) -> Rewritten:

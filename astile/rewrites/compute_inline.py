@@ -9,7 +9,7 @@ from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.ir.stages import Stage
-from astile.rewrites.inlining import (
+from astile.rewrites.parts.inlining import (
     Replaced,
     drop_unused,
     inlined,
@@ -20,7 +20,7 @@ from astile.rewrites.inlining import (
     solved,
     typed,
 )
-from astile.rewrites.result import Editor, Rewritten
+from astile.rewrites.parts.result import Editor, Rewritten
 
 
 def compute_inline(program: Program, stage: Stage) -> Rewritten:

@@ -12,11 +12,11 @@ from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.ir.stages import Stage
-from astile.rewrites.collapse import collapsed
-from astile.rewrites.compute_at import reads_cells, statement_at
-from astile.rewrites.inlining import allocation_of
-from astile.rewrites.region import cuttable_loops
-from astile.rewrites.result import Editor, Rewritten, conditions, is_guard, range_call
+from astile.rewrites.parts.collapse import collapsed
+from astile.rewrites.parts.inlining import allocation_of
+from astile.rewrites.parts.places import reads_cells, statement_at
+from astile.rewrites.parts.region import cuttable_loops
+from astile.rewrites.parts.result import Editor, Rewritten, conditions, is_guard, range_call
 
 
 def compute_root(program: Program, stage: Stage) -> Rewritten:

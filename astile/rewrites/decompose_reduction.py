@@ -10,7 +10,7 @@ from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.ir.stages import Stage
-from astile.rewrites.result import Editor, Rewritten, conditions, named
+from astile.rewrites.parts.result import Editor, Rewritten, conditions, named
 
 
 def decompose_reduction(program: Program, stage: Stage, loop: int) -> Rewritten:

@@ -10,7 +10,7 @@ from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.ir.stages import Stage
 from astile.rewrites.expand import expand_scalars, is_typed
-from astile.rewrites.result import Editor, Rewritten, is_guard, named
+from astile.rewrites.parts.result import Editor, Rewritten, is_guard, named
 
 Spine = list[ast.For | ast.If]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from astile.errors import ScheduleError
 from astile.ir.program import Program
-from astile.rewrites.result import Editor, Rewritten, named
-from astile.rewrites.storage import intermediate
-from astile.rewrites.turns import take_turns
+from astile.rewrites.parts.result import Editor, Rewritten, named
+from astile.rewrites.parts.storage import intermediate
+from astile.rewrites.parts.turns import take_turns
 
 
 def double_buffer(program: Program, array: str) -> Rewritten:

@@ -15,8 +15,8 @@ from astile.diagnostics import suggestions
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
-from astile.rewrites.result import Editor, Rewritten
-from astile.rewrites.split import at_least_0, trip_count
+from astile.rewrites.parts.result import Editor, Rewritten
+from astile.rewrites.parts.trips import at_least_0, trip_count
 
 #: Python's own numbers by the names that the analysis of types gives them.
 _WEAK = {"int": 0, "float": 0.0, "complex": 0j, "bool": False}

@@ -9,9 +9,9 @@ from astile.analysis.forms import affine
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
+from astile.rewrites.parts.result import Editor, Rewritten, check_replaceable, range_call
+from astile.rewrites.parts.trips import trip_count, trips_at_least_0, value_at
 from astile.rewrites.reorder import nest_between
-from astile.rewrites.result import Editor, Rewritten, check_replaceable, range_call
-from astile.rewrites.split import trip_count, trips_at_least_0, value_at
 
 
 def fuse(program: Program, loops: Sequence[int]) -> Rewritten:

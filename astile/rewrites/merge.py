@@ -11,7 +11,7 @@ from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.ir.query import Header
-from astile.rewrites.result import Editor, Rewritten, check_replaceable, is_guard, range_call
+from astile.rewrites.parts.result import Editor, Rewritten, check_replaceable, is_guard, range_call
 
 
 def merge(program: Program, first: int, second: int) -> Rewritten:

@@ -11,7 +11,7 @@ from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.ir.query import Header
-from astile.rewrites.result import (
+from astile.rewrites.parts.result import (
     Editor,
     Rewritten,
     check_replaceable,
@@ -19,7 +19,7 @@ from astile.rewrites.result import (
     range_call,
     whole_number,
 )
-from astile.rewrites.split import trip_count, value_at
+from astile.rewrites.parts.trips import trip_count, value_at
 
 #: Comparison -> the one that says the same with its sides in the other order.
 _TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {

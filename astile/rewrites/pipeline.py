@@ -11,7 +11,7 @@ from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.ir.query import Header
-from astile.rewrites.result import (
+from astile.rewrites.parts.result import (
     Editor,
     Rewritten,
     check_replaceable,
@@ -20,9 +20,9 @@ from astile.rewrites.result import (
     range_call,
     whole_number,
 )
-from astile.rewrites.split import trip_count, value_at
-from astile.rewrites.storage import intermediate
-from astile.rewrites.turns import take_out, take_turns
+from astile.rewrites.parts.storage import intermediate
+from astile.rewrites.parts.trips import trip_count, value_at
+from astile.rewrites.parts.turns import take_out, take_turns
 
 
 def pipeline(program: Program, loop: int, stages: int = 2) -> Rewritten:

@@ -10,7 +10,7 @@ from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.rewrites.distribute import perfect_nest
-from astile.rewrites.result import Editor, Rewritten, conditions, is_guard, range_call
+from astile.rewrites.parts.result import Editor, Rewritten, conditions, is_guard, range_call
 
 
 def reorder(program: Program, loops: Sequence[int]) -> Rewritten:

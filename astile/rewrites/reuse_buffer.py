@@ -7,8 +7,8 @@ import ast
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
-from astile.rewrites.result import Editor, Rewritten
-from astile.rewrites.storage import Intermediate, accesses_of, intermediate, reindex
+from astile.rewrites.parts.result import Editor, Rewritten
+from astile.rewrites.parts.storage import Intermediate, accesses_of, intermediate, reindex
 
 
 def reuse_buffer(program: Program, buffer: str, array: str) -> Rewritten:

@@ -6,14 +6,14 @@ from astile.analysis.forms import affine
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
-from astile.rewrites.result import (
+from astile.rewrites.parts.result import (
     Editor,
     Rewritten,
     check_replaceable,
     check_unbound,
     range_call,
 )
-from astile.rewrites.split import trip_count
+from astile.rewrites.parts.trips import trip_count
 
 
 def reverse(program: Program, loop: int) -> Rewritten:

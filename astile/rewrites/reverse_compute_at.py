@@ -11,9 +11,9 @@ from astile.errors import ScheduleError
 from astile.ir import query
 from astile.ir.program import Program
 from astile.ir.stages import Stage
-from astile.rewrites.compute_at import checked_position, outside_nests, reads_cells
-from astile.rewrites.region import Box, at_most_in, restricted_nest
-from astile.rewrites.result import Editor, Rewritten, named
+from astile.rewrites.parts.places import checked_position, outside_nests, reads_cells
+from astile.rewrites.parts.region import Box, at_most_in, restricted_nest
+from astile.rewrites.parts.result import Editor, Rewritten, named
 
 
 def reverse_compute_at(program: Program, stage: Stage, loop: int, index: int = -1) -> Rewritten:

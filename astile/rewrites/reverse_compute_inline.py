@@ -10,8 +10,7 @@ from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.ir.stages import Stage
-from astile.rewrites.compute_at import statement_at
-from astile.rewrites.inlining import (
+from astile.rewrites.parts.inlining import (
     Replaced,
     drop_unused,
     inlined,
@@ -22,7 +21,8 @@ from astile.rewrites.inlining import (
     solved,
     typed,
 )
-from astile.rewrites.result import Editor, Rewritten, conditions, is_guard
+from astile.rewrites.parts.places import statement_at
+from astile.rewrites.parts.result import Editor, Rewritten, conditions, is_guard
 
 
 def reverse_compute_inline(program: Program, stage: Stage) -> Rewritten:

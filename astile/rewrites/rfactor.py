@@ -13,11 +13,11 @@ from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.ir.stages import Stage
-from astile.rewrites import copies, storage
 from astile.rewrites.expand import dtype_of_scalar
-from astile.rewrites.reduction import Reduction, reduction_of
-from astile.rewrites.result import Editor, Rewritten, conditions, is_guard, named, range_call
-from astile.rewrites.split import at_least_0, trip_count
+from astile.rewrites.parts import copies, storage
+from astile.rewrites.parts.reduction import Reduction, reduction_of
+from astile.rewrites.parts.result import Editor, Rewritten, conditions, is_guard, named, range_call
+from astile.rewrites.parts.trips import at_least_0, trip_count
 
 #: Family of a reduction -> what a part starts with and what joins it; None where that is a call.
 _NEUTRAL = {"sum": 0, "product": 1, "bitwise exclusive or": 0}

@@ -14,9 +14,9 @@ from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.ir.query import Header
 from astile.ir.stages import Stage
-from astile.rewrites.region import at_most_in, restricted_nest
-from astile.rewrites.result import Editor, Rewritten, named
-from astile.rewrites.storage import accesses_of, intermediate, reindex
+from astile.rewrites.parts.region import at_most_in, restricted_nest
+from astile.rewrites.parts.result import Editor, Rewritten, named
+from astile.rewrites.parts.storage import accesses_of, intermediate, reindex
 
 
 def rolling_buffer(program: Program, stage: Stage, loop: int) -> Rewritten:

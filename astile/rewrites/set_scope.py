@@ -13,9 +13,9 @@ from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.printer import print_expression
 from astile.ir.program import Program
-from astile.rewrites import copies, staging
-from astile.rewrites.region import at_most_in
-from astile.rewrites.result import Editor, Rewritten, named, range_call
+from astile.rewrites.parts import copies, staging
+from astile.rewrites.parts.region import at_most_in
+from astile.rewrites.parts.result import Editor, Rewritten, named, range_call
 
 SCOPES = ("shared", "local")
 _FILLS = {"zeros": 0, "ones": 1}

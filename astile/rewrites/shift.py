@@ -10,7 +10,7 @@ from astile.errors import ScheduleError
 from astile.ir import nodes
 from astile.ir.program import Program
 from astile.ir.query import Header
-from astile.rewrites.result import (
+from astile.rewrites.parts.result import (
     Editor,
     Rewritten,
     check_replaceable,

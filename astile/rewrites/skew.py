@@ -9,7 +9,7 @@ from astile.errors import ScheduleError
 from astile.ir import query
 from astile.ir.program import Program
 from astile.ir.query import Header
-from astile.rewrites.result import (
+from astile.rewrites.parts.result import (
     Editor,
     Rewritten,
     check_replaceable,

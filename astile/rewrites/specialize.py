@@ -11,7 +11,7 @@ from astile.analysis.reading.context import Context, Contexts
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
-from astile.rewrites.result import Editor, Rewritten, is_guard
+from astile.rewrites.parts.result import Editor, Rewritten, is_guard
 
 #: How long the text of a condition may be.
 _LONGEST = 400

@@ -10,8 +10,8 @@ from astile.analysis.forms import affine
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
-from astile.rewrites.result import Editor, Rewritten
-from astile.rewrites.storage import intermediate
+from astile.rewrites.parts.result import Editor, Rewritten
+from astile.rewrites.parts.storage import intermediate
 
 
 def storage_align(program: Program, array: str, axis: int, factor: int, offset: int) -> Rewritten:

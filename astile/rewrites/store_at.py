@@ -9,9 +9,9 @@ from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.ir.stages import Stage
-from astile.rewrites import staging
-from astile.rewrites.result import Editor, Rewritten, named
-from astile.rewrites.storage import Intermediate, accesses_of, intermediate
+from astile.rewrites.parts import staging
+from astile.rewrites.parts.result import Editor, Rewritten, named
+from astile.rewrites.parts.storage import Intermediate, accesses_of, intermediate
 
 
 def store_at(program: Program, stage: Stage, loop: int) -> Rewritten:

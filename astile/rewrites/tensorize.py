@@ -7,8 +7,8 @@ from astile.diagnostics import suggestions
 from astile.errors import ScheduleError
 from astile.ir import query
 from astile.ir.program import Program
-from astile.rewrites.bind import mark
-from astile.rewrites.result import Editor, Rewritten
+from astile.rewrites.parts.marks import mark
+from astile.rewrites.parts.result import Editor, Rewritten
 
 #: Instructions that there are, and why no plain loop means what they do.
 _WITHOUT_MEANING = {

@@ -14,9 +14,9 @@ from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.printer import print_expression
 from astile.ir.program import Program
-from astile.rewrites.result import Editor, Rewritten
-from astile.rewrites.split import at_least_0
-from astile.rewrites.storage import Intermediate, accesses_of, intermediate, reindex
+from astile.rewrites.parts.result import Editor, Rewritten
+from astile.rewrites.parts.storage import Intermediate, accesses_of, intermediate, reindex
+from astile.rewrites.parts.trips import at_least_0
 
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
 _HINT = 'write it like `"lambda i, j: (j, i)"` or `"lambda i, j: (i // 16, j, i % 16)"`'

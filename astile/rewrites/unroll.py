@@ -5,9 +5,10 @@ from __future__ import annotations
 from astile.errors import ScheduleError
 from astile.ir.printer import print_expression
 from astile.ir.program import Program
-from astile.rewrites.bind import mark
-from astile.rewrites.result import Editor, Rewritten, named, whole_number
-from astile.rewrites.split import split, trip_count
+from astile.rewrites.parts.marks import mark
+from astile.rewrites.parts.result import Editor, Rewritten, named, whole_number
+from astile.rewrites.parts.trips import trip_count
+from astile.rewrites.split import split
 
 
 def unroll(program: Program, loop: int, factor: int | None = None) -> Rewritten:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from astile.ir.program import Program
-from astile.rewrites.bind import mark
-from astile.rewrites.result import Editor, Rewritten
+from astile.rewrites.parts.marks import mark
+from astile.rewrites.parts.result import Editor, Rewritten
 
 
 def vectorize(program: Program, loop: int) -> Rewritten:

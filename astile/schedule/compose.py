@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from astile.diagnostics import suggestions
 from astile.errors import LoweringError, ScheduleError
 from astile.ir import query
-from astile.rewrites.result import check_listed
+from astile.rewrites.parts.result import check_listed
 from astile.schedule import select
 from astile.schedule.for_cores import attempt, for_cores
 from astile.schedule.select import Loop

@@ -10,7 +10,7 @@ from astile.analysis.forms import affine, intervals
 from astile.analysis.forms.intervals import Range
 from astile.ir import query
 from astile.ir.program import Program
-from astile.rewrites.simplify import with_ranges
+from astile.rewrites.parts.simplify import with_ranges
 
 #: The widest rim that is taken apart.
 _WIDEST = 4

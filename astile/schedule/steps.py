@@ -20,8 +20,8 @@ from astile.ir.program import Program
 from astile.ir.stages import Stage
 from astile.ir.verify import verify
 from astile.lower.lowered import Lowered
-from astile.rewrites.result import Rewritten
-from astile.rewrites.simplify import simplify
+from astile.rewrites.parts.result import Rewritten
+from astile.rewrites.parts.simplify import simplify
 from astile.schedule import blame as blaming
 from astile.schedule import select
 from astile.schedule.advice import advise

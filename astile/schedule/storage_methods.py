@@ -9,7 +9,7 @@ from astile.rewrites.cache_read import cache_read
 from astile.rewrites.cache_write import cache_write
 from astile.rewrites.double_buffer import double_buffer
 from astile.rewrites.expand import expand
-from astile.rewrites.result import Rewritten
+from astile.rewrites.parts.result import Rewritten
 from astile.rewrites.reuse_buffer import reuse_buffer
 from astile.rewrites.set_scope import set_scope
 from astile.rewrites.storage_align import storage_align

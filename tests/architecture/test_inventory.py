@@ -50,6 +50,15 @@ def test_there_are_primitives():
     assert "tile" in RECIPES
 
 
+def test_a_file_is_a_primitive_or_a_part():
+    """What primitives share is in `parts`, and knows none of them."""
+    places = {path.relative_to(PACKAGE / "rewrites") for path in modules(PACKAGE / "rewrites")}
+    assert {each.stem for each in places if len(each.parts) == 1} - {"__init__"} == set(REWRITES)
+    for path in modules(PACKAGE / "rewrites" / "parts"):
+        text = path.read_text(encoding="utf-8")
+        assert set(re.findall(r"astile\.rewrites\.(\w+)", text)) <= {"parts"}, path.name
+
+
 def test_methods_of_schedule():
     assert set(METHODS) == set(REWRITES) | RECIPES
 

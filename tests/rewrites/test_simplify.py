@@ -10,7 +10,7 @@ from astile.analysis.reading.context import Context, Contexts
 from astile.ir import nodes, query
 from astile.ir.printer import print_expression, print_statement
 from astile.ir.program import Program
-from astile.rewrites.simplify import simplify
+from astile.rewrites.parts.simplify import simplify
 from tests.support.assert_rewrite import assert_same_results, check, program
 from tests.support.evaluate import value_of
 

@@ -23,8 +23,8 @@ from astile.ir.module import module_text
 from astile.ir.program import Program
 from astile.ir.stages import Stage, stages
 from astile.ir.verify import verify
-from astile.rewrites.result import Rewritten
-from astile.rewrites.simplify import simplify
+from astile.rewrites.parts.result import Rewritten
+from astile.rewrites.parts.simplify import simplify
 from astile.schedule.schedule import Schedule
 from tests.support.programs import program_from
 

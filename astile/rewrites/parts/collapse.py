@@ -9,7 +9,7 @@ from astile.analysis.extents.footprint import accesses_inside
 from astile.analysis.forms import affine
 from astile.analysis.forms.affine import Affine
 from astile.ir import nodes, query
-from astile.rewrites.result import Editor, is_guard, range_call
+from astile.rewrites.parts.result import Editor, is_guard, range_call
 
 
 def collapsed(

@@ -10,7 +10,7 @@ from astile.diagnostics import suggestions
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.query import Allocation
-from astile.rewrites.result import Editor
+from astile.rewrites.parts.result import Editor
 
 
 @dataclass(frozen=True)

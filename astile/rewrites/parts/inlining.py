@@ -15,8 +15,8 @@ from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.nodes import Origin
 from astile.ir.stages import Stage
-from astile.rewrites.compute_at import statement_at
-from astile.rewrites.result import Editor
+from astile.rewrites.parts.places import statement_at
+from astile.rewrites.parts.result import Editor
 
 #: Python's names of types, as NumPy calls what its arrays make of them.
 _PYTHON = {"float": "float64", "int": "int64", "complex": "complex128", "bool": "bool_"}

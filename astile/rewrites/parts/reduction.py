@@ -13,7 +13,7 @@ from astile.errors import ScheduleError
 from astile.ir import query
 from astile.ir.program import Program
 from astile.ir.stages import Stage
-from astile.rewrites.result import Editor, is_guard, named
+from astile.rewrites.parts.result import Editor, is_guard, named
 
 
 @dataclass(frozen=True)

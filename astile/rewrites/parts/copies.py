@@ -17,9 +17,9 @@ from astile.analysis.reading.accesses import NotModelled
 from astile.analysis.reading.model import extract
 from astile.analysis.reading.statements import survey
 from astile.ir import nodes, query
-from astile.rewrites import storage
-from astile.rewrites.result import Editor, range_call
-from astile.rewrites.staging import Tile, extent_of
+from astile.rewrites.parts import storage
+from astile.rewrites.parts.result import Editor, range_call
+from astile.rewrites.parts.staging import Tile, extent_of
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from astile.analysis.reading.context import Contexts
 from astile.analysis.reading.statements import stores
 from astile.ir import nodes, query
 from astile.ir.program import Program
-from astile.rewrites.result import conditions, is_guard
+from astile.rewrites.parts.result import conditions, is_guard
 
 
 def simplify(program: Program) -> Program:

@@ -9,8 +9,8 @@ from astile.analysis.forms.affine import Affine
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.query import Header
-from astile.rewrites.result import Editor, named
-from astile.rewrites.storage import Intermediate, accesses_of, reindex
+from astile.rewrites.parts.result import Editor, named
+from astile.rewrites.parts.storage import Intermediate, accesses_of, reindex
 
 
 def take_turns(edit: Editor, held: Intermediate, home: ast.For, slots: int) -> None:

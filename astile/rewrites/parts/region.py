@@ -15,9 +15,9 @@ from astile.analysis.reading.statements import survey
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.query import Header
-from astile.rewrites.collapse import collapsed
-from astile.rewrites.result import Editor, conditions, is_guard, range_call
-from astile.rewrites.split import trip_count, value_at
+from astile.rewrites.parts.collapse import collapsed
+from astile.rewrites.parts.result import Editor, conditions, is_guard, range_call
+from astile.rewrites.parts.trips import trip_count, value_at
 
 #: The box of one array, side by side.
 Box = Sequence[Side | None]

@@ -15,9 +15,9 @@ from astile.diagnostics import suggestions
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.printer import print_expression
-from astile.rewrites import storage
-from astile.rewrites.region import at_most_in
-from astile.rewrites.result import Editor
+from astile.rewrites.parts import storage
+from astile.rewrites.parts.region import at_most_in
+from astile.rewrites.parts.result import Editor
 
 SCOPES = ("shared", "local", "global")
 

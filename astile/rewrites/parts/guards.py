@@ -10,8 +10,8 @@ from astile.analysis.extents.footprint import Access
 from astile.analysis.forms import affine, intervals
 from astile.analysis.forms.affine import Affine
 from astile.ir import nodes, query
-from astile.rewrites.copies import Window
-from astile.rewrites.result import Editor, conditions
+from astile.rewrites.parts.copies import Window
+from astile.rewrites.parts.result import Editor, conditions
 
 #: Comparisons ``left op right`` as ``sign * (right - left) >= slack``.
 _ORDERS: dict[type[ast.cmpop], tuple[int, int]] = {

@@ -1,0 +1,1 @@
+"""What the primitives share: none of these is one."""
