@@ -334,20 +334,28 @@ def _get_where(typing: Any, mask: Any, array: Any, index: Any) -> Any:
     return signature(element, mask, array, wanted), generate
 
 
-def _prefetch(typing: Any, array: Any, index: Any) -> Any:
-    wanted = index_type(array, index)
+def _prefetch_into(locality: int) -> Any:
+    """An intrinsic that asks for a line of the cache.
 
-    def generate(context: Any, builder: Any, call: Any, values: Any) -> Any:
-        at = pointer(context, builder, array, values[0], wanted, values[1])
-        place = builder.bitcast(at, ir.IntType(8).as_pointer())
-        # to be read, soon to be used again, not code
-        arguments = [place, I32(0), I32(3), I32(1)]
-        form = ir.FunctionType(ir.VoidType(), [each.type for each in arguments])
-        known = cgutils.get_or_insert_function(builder.module, form, "llvm.prefetch.p0")
-        builder.call(known, arguments)
-        return context.get_dummy_value()
+    Args:
+        locality: 3 for all caches, 2 for all but the first.
+    """
 
-    return signature(types.void, array, wanted), generate
+    def typed(typing: Any, array: Any, index: Any) -> Any:
+        wanted = index_type(array, index)
+
+        def generate(context: Any, builder: Any, call: Any, values: Any) -> Any:
+            at = pointer(context, builder, array, values[0], wanted, values[1])
+            place = builder.bitcast(at, ir.IntType(8).as_pointer())
+            arguments = [place, I32(0), I32(locality), I32(1)]  # to be read, and not code
+            form = ir.FunctionType(ir.VoidType(), [each.type for each in arguments])
+            known = cgutils.get_or_insert_function(builder.module, form, "llvm.prefetch.p0")
+            builder.call(known, arguments)
+            return context.get_dummy_value()
+
+        return signature(types.void, array, wanted), generate
+
+    return intrinsic(typed)
 
 
 def _fence(typing: Any) -> Any:
@@ -369,5 +377,6 @@ store_streaming = intrinsic(_store_streaming)
 get = intrinsic(_get)
 get_where = intrinsic(_get_where)
 put = intrinsic(_put)
-prefetch = intrinsic(_prefetch)
+prefetch = _prefetch_into(3)
+prefetch_second = _prefetch_into(2)
 fence = intrinsic(_fence)

@@ -23,6 +23,7 @@ that are C-contiguous by their type are read and written with one instruction.
 ``get(a, index)``, ``put(a, index, x)``        one cell
 ``get_where(mask, a, index)``                  one cell if any lane of the mask holds, else 0
 ``prefetch(a, index)``                         brings the line of a cell near; any index is safe
+``prefetch_second(a, index)``                  the same, as near as the second cache
 ``fence()``                                    waits until streaming stores are done
 ``splat(x, lanes)``, ``count(start, lanes)``   ``x, x, ...`` and ``start, start + 1, ...``
 ``below(start, stop, lanes)``                  mask of ``count(start, lanes) < stop``
@@ -80,6 +81,7 @@ from astile.intrinsics.vector_memory import (
     load_along,
     load_where,
     prefetch,
+    prefetch_second,
     put,
     store,
     store_along,
@@ -114,6 +116,7 @@ __all__ = [
     "maximum",
     "minimum",
     "prefetch",
+    "prefetch_second",
     "product_of",
     "put",
     "round_down",

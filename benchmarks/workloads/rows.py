@@ -90,7 +90,9 @@ def _layernorm_reference(x: Array, gain: Array, bias: Array, out: Array) -> Arra
 
 
 def _rows_in_vectors(s: Schedule) -> None:
+    """Rows in vectors, the next one on its way from memory while one is computed."""
     recipes.vector_rows(s, "i")
+    s.annotate("i_1", "prefetch", 1)
     s.annotate(s.loops("out")[-1], "store", "streaming")
 
 

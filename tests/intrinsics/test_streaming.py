@@ -6,7 +6,7 @@ import numba  # noqa: TID251
 import numpy as np
 import pytest
 
-from astile.intrinsics.vectors import fence, load, prefetch, store_streaming
+from astile.intrinsics.vectors import fence, load, prefetch, prefetch_second, store_streaming
 
 CELLS = 96
 
@@ -26,6 +26,7 @@ def streamed_4(a, out, at):
 @numba.njit
 def asked_for(a, out, at):
     prefetch(a, at)
+    prefetch_second(a, at)
     out[0] = a[0]
 
 

@@ -41,7 +41,7 @@ def scheduled(function, ahead: object, loop: str = "j") -> Schedule:
 def prefetches(s: Schedule, types: dict[str, str] = F32, width: int = 64) -> list[str]:
     text = cpu.lower(s.program, types=types, machine=Machine(width)).text
     lines = (each.strip() for each in text.splitlines())
-    return [each for each in lines if each.startswith("prefetch(")]
+    return [each for each in lines if each.startswith("prefetch")]
 
 
 def test_each_line_of_a_row_is_asked_for_once() -> None:
@@ -66,8 +66,19 @@ def test_a_loop_of_tiles_asks_whole_tiles_ahead() -> None:
     assert found[0] == "prefetch(x, (i, j_0 * 16 + 32))"
 
 
-def test_a_loop_of_rows_does_not_ask_for_what_inner_loops_count() -> None:
-    assert prefetches(scheduled(neighbours, 2, loop="i")) == []
+def test_rows_ahead_are_asked_for_by_the_loop_inside_that_loads_them() -> None:
+    assert prefetches(scheduled(neighbours, 2, loop="i")) == [
+        "prefetch_second(x, (row, j))",
+        "prefetch_second(x, (i + 3, j))",
+        "prefetch_second(x, (row, j + 40))",
+    ]
+
+
+def test_of_several_loops_the_last_one_that_loads_a_row_asks_for_it() -> None:
+    s = scheduled(in_a_tile, 1, loop="i")
+    assert prefetches(s) == ["prefetch_second(x, (i + 1, j))"]
+    text = cpu.lower(s.program, types=F32, machine=Machine(64)).text
+    assert text.index("store(mine") < text.index("prefetch_second(x") < text.index("store(y")
 
 
 def test_arrays_of_the_function_are_near_already() -> None:
@@ -79,9 +90,10 @@ def test_other_notes_ask_for_nothing(ahead: object) -> None:
     assert prefetches(scheduled(neighbours, ahead)) == []
 
 
+@pytest.mark.parametrize("loop", ["i", "j"])
 @pytest.mark.parametrize("size", [(0, 5), (1, 1), (3, 15), (2, 16), (3, 17), (2, 71)])
-def test_values_are_those_of_the_plain_loops(size: tuple[int, int]) -> None:
-    kernel = scheduled(neighbours, 1000).build("cpu")
+def test_values_are_those_of_the_plain_loops(size: tuple[int, int], loop: str) -> None:
+    kernel = scheduled(neighbours, 1000, loop).build("cpu")
     n, m = size
     x = np.random.default_rng(1).standard_normal((n + 1, m + 40)).astype(np.float32)
     found, wanted = np.zeros(size, np.float32), np.zeros(size, np.float32)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from astile.analysis.forms import affine
 from astile.analysis.forms.affine import Affine
@@ -27,7 +28,9 @@ def added(body: Sequence[ast.stmt], words: Words, sizes: Mapping[str, int]) -> l
     """The statements, with what loops that are noted so will load asked for ahead.
 
     Rows that have one index beside that along the loop are asked for once for each line of the
-    cache. Arrays of the function itself, which it has just stored to, are left out.
+    cache. Arrays of the function itself, which it has just stored to, are left out. What loops
+    inside the noted one load they ask for themselves, the last of those that load a row: that
+    goes to the second cache, since the first has little room beside the row at hand.
 
     Args:
         body: it is edited in place.
@@ -49,58 +52,96 @@ def added(body: Sequence[ast.stmt], words: Words, sizes: Mapping[str, int]) -> l
         for inner in query.bodies(statement):
             inner[:] = added(inner, words, sizes)
         if isinstance(statement, ast.For) and iterations(statement):
-            statement.body[:0] = _asked_for(statement, words, sizes)
+            _ask(statement, words, sizes)
     return list(body)
 
 
-def _asked_for(loop: ast.For, words: Words, sizes: Mapping[str, int]) -> list[ast.stmt]:
+@dataclass(frozen=True)
+class _Load:
+    """What a vector is loaded from, some iterations later.
+
+    Args:
+        array: its name.
+        forms: the index of the first lane, axis by axis.
+        asks: the innermost loop that the place depends on.
+    """
+
+    array: str
+    forms: tuple[Affine, ...]
+    asks: ast.For
+
+    def row(self) -> tuple[str, ...]:
+        """The array, and all indices but the last."""
+        return (self.array, *(printer.print_expression(e.expression()) for e in self.forms[:-1]))
+
+    def line(self) -> tuple[str, ...]:
+        """The row, and the last index without the number that is added to it."""
+        moving = self.forms[-1] - self.forms[-1].constant
+        return (*self.row(), printer.print_expression(moving.expression()))
+
+    def index(self) -> ast.expr:
+        """The place."""
+        made = [each.expression() for each in self.forms]
+        return nodes.tuple_of(made) if len(made) > 1 else made[0]
+
+
+def _ask(loop: ast.For, words: Words, sizes: Mapping[str, int]) -> None:
+    """Put in what asks for the memory of later iterations of a loop."""
+    found = [each for each in _later_loads(loop, words) if each.array in sizes]
+    last = {each.row(): each.asks for each in found if each.asks is not loop}
+    known: dict[tuple[str, ...], list[int]] = {}
+    asked: dict[int, list[ast.stmt]] = {}
+    for each in found:
+        if each.asks is not loop and each.asks is not last[each.row()]:
+            continue
+        offset, offsets = each.forms[-1].constant, known.setdefault(each.line(), [])
+        if any(abs(offset - other) * sizes[each.array] < _LINE_BYTES for other in offsets):
+            continue
+        offsets.append(offset)
+        word = words.intrinsic("prefetch" if each.asks is loop else "prefetch_second")
+        call = nodes.call(word, [nodes.name(each.array), each.index()])
+        asked.setdefault(id(each.asks), []).append(ast.Expr(call))
+    for asks in {id(each.asks): each.asks for each in found}.values():
+        asks.body[:0] = asked.get(id(asks), [])
+
+
+def _later_loads(loop: ast.For, words: Words) -> Iterator[_Load]:
+    """What is loaded below a loop at places that move with it, as its later iterations do."""
     header = query.header(loop)
     step = None if header is None else query.integer(header.step)
     if header is None or step is None:
-        return []
+        return
     moved = {header.variable: affine.variable(header.variable) + iterations(loop) * step}
-    rows: dict[tuple[str, ...], list[int]] = {}
-    made: list[ast.stmt] = []
-    for array, place in _loads(loop, words):
-        forms = [affine.of(each).substituted(moved) for each in _parts(place)]
-        if array not in sizes or not _moves_with(place, header.variable, loop):
+    changed = {name for each in loop.body for name in query.names_written(each)}
+    functions = {words.intrinsic(each): at for each, at in _LOADS.items() if words.has(each)}
+    for loops, array, place in _loads(loop.body, functions, ()):
+        names = query.names(place)
+        counted = {name for each in loops for name in query.names_written(each.target)}
+        is_plain = not any(isinstance(e, (ast.Subscript, ast.Call)) for e in ast.walk(place))
+        is_known = names.isdisjoint(changed - counted - {header.variable})
+        if not is_plain or not is_known or header.variable not in names:
             continue
-        offset = forms[-1].constant
-        row = (array, *(printer.print_expression(each.expression()) for each in _row(forms)))
-        known = rows.setdefault(row, [])
-        if any(abs(offset - each) * sizes[array] < _LINE_BYTES for each in known):
-            continue
-        known.append(offset)
-        index = [each.expression() for each in forms]
-        at = nodes.tuple_of(index) if len(index) > 1 else index[0]
-        call = nodes.call(words.intrinsic("prefetch"), [nodes.name(array), at])
-        made.append(ast.Expr(call))
-    return made
-
-
-def _row(forms: Sequence[Affine]) -> list[Affine]:
-    """A place without the number that is added to its last index."""
-    return [*forms[:-1], forms[-1] - forms[-1].constant]
+        around = [e for e in loops if not names.isdisjoint(query.names_written(e.target))]
+        forms = tuple(affine.of(each).substituted(moved) for each in _parts(place))
+        yield _Load(array, forms, around[-1] if around else loop)
 
 
 def _parts(place: ast.expr) -> list[ast.expr]:
     return place.elts if isinstance(place, ast.Tuple) else [place]
 
 
-def _moves_with(place: ast.expr, variable: str, loop: ast.For) -> bool:
-    """Whether a place depends on the variable of a loop, and on nothing else that it changes."""
-    names = query.names(place)
-    changed = {name for each in loop.body for name in query.names_written(each)}
-    is_plain = not any(isinstance(each, (ast.Subscript, ast.Call)) for each in ast.walk(place))
-    return is_plain and variable in names and names.isdisjoint(changed - {variable})
-
-
-def _loads(loop: ast.For, words: Words) -> Iterator[tuple[str, ast.expr]]:
-    """The arrays that vectors are loaded from below a loop, and the places."""
-    functions = {words.intrinsic(each): at for each, at in _LOADS.items() if words.has(each)}
-    for node in query.preorder(loop):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            at = functions.get(node.func.id)
-            array = None if at is None else node.args[at]
-            if at is not None and isinstance(array, ast.Name):
-                yield array.id, node.args[at + 1]
+def _loads(
+    body: Sequence[ast.stmt], functions: Mapping[str, int], loops: tuple[ast.For, ...]
+) -> Iterator[tuple[tuple[ast.For, ...], str, ast.expr]]:
+    """The loops around each load of a vector, the array, and the place."""
+    for statement in body:
+        for part in ast.iter_child_nodes(statement):
+            for node in query.preorder(part) if isinstance(part, ast.expr) else ():
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                    at = functions.get(node.func.id)
+                    array = None if at is None else node.args[at]
+                    if at is not None and isinstance(array, ast.Name):
+                        yield loops, array.id, node.args[at + 1]
+        inner = (*loops, statement) if isinstance(statement, ast.For) else loops
+        for each in query.bodies(statement):
+            yield from _loads(each, functions, inner)
