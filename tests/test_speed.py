@@ -11,9 +11,14 @@ import time
 import numpy as np
 import pytest
 
+from astile.analysis.proof.equivalence import Checker
+from astile.analysis.proof.verdicts import Proved, Unknown
+from astile.analysis.reading.statements import with_origins
 from astile.errors import IllegalSchedule
+from astile.frontend.build import build
 from astile.runtime import emulate
 from astile.schedule import recipes
+from astile.schedule.prover import Prover
 from astile.schedule.schedule import Schedule
 from tests.cases import corpus
 from tests.speed.measure import conv_add_steps, median, of_program, of_schedule, worst
@@ -69,6 +74,33 @@ def test_a_step_is_refused_when_its_proof_takes_too_long():
     assert caught.value.kind == "unknown"
     assert s.steps == ()
     Schedule(conv_add, budget_seconds=60.0).split("out.i", [None, 16])
+
+
+def test_a_call_of_several_steps_has_the_time_of_one(monkeypatch):
+    """A split, a split and a reorder: the second and third have what is left of the budget."""
+    spent = []
+    plain = Prover.prove
+
+    def prove(self, before, known, program, seconds, used):
+        spent.append(used)
+        assert seconds == 60.0
+        return plain(self, before, known, program, seconds, used)
+
+    monkeypatch.setattr(Prover, "prove", prove)
+    s = Schedule(conv_add, budget_seconds=60.0)
+    s.tile(["out.i", "out.j"], [4, 8])
+    assert spent[0] == 0.0 < spent[1] < spent[2]
+    s.split("a", [None, 2])
+    assert spent[3] == 0.0
+
+
+def test_a_proof_ends_when_earlier_ones_used_up_its_time():
+    program = build(conv_add)
+    checker = Checker(with_origins(program))
+    assert isinstance(checker.compare(checker.original, budget_seconds=60.0), Proved)
+    verdict = checker.compare(checker.original, budget_seconds=60.0, spent=61.0)
+    assert isinstance(verdict, Unknown)
+    assert verdict.reason == "not proved within 60 s"
 
 
 def test_what_is_measured():

@@ -84,12 +84,17 @@ class Session:
         self._answers: dict[Hashable, object] = {}
         self.restart(seconds)
 
-    def restart(self, seconds: float | None) -> None:
-        """Begin a new budget in the same context."""
+    def restart(self, seconds: float | None, spent: float = 0.0) -> None:
+        """Begin a new budget in the same context.
+
+        Args:
+            seconds: processor time of this thread that is allowed, or None for no limit.
+            spent: how much of it was used before.
+        """
         self.seconds = seconds
-        self.started = time.thread_time()
+        self.started = time.thread_time() - spent
         self.context.reset_operations()
-        limit = 0 if seconds is None else max(1, int(seconds * _OPERATIONS_PER_SECOND))
+        limit = 0 if seconds is None else max(1, int((seconds - spent) * _OPERATIONS_PER_SECOND))
         self.context.set_max_operations(limit)
 
     @property

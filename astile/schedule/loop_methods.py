@@ -51,7 +51,8 @@ class LoopMethods(Steps):
         asked = self._call("tile", given, sizes, names=names, tail=tail)
         before, prover = self._steps, self._prover
         try:
-            return compose.tile(self, loops, sizes, names, tail, unsafe=unsafe)
+            with self.as_one_step():
+                return compose.tile(self, loops, sizes, names, tail, unsafe=unsafe)
         except AstileError as error:
             self._steps, self._prover = before, prover
             self._refused(error, self._spelled(asked))

@@ -29,7 +29,12 @@ class Prover:
         self._exact = exact
 
     def prove(
-        self, before: Program, known: Proved | None, program: Program, seconds: float = BUDGET
+        self,
+        before: Program,
+        known: Proved | None,
+        program: Program,
+        seconds: float = BUDGET,
+        spent: float = 0.0,
     ) -> Proved:
         """The proof that a program computes what the original does.
 
@@ -37,7 +42,8 @@ class Prover:
             before: the program before the step.
             known: what was proved about `before`, or None.
             program: the program after the step.
-            seconds: time allowed for the comparison.
+            seconds: time allowed.
+            spent: how much of it was used before.
 
         Raises:
             IllegalSchedule: when it does not, or that could not be shown.
@@ -47,10 +53,15 @@ class Prover:
         if known is not None and is_same_but_kinds(before, program):
             verdict = known
         else:
-            verdict = self._checker.compare(program, budget_seconds=seconds)
+            verdict = self._checker.compare(program, budget_seconds=seconds, spent=spent)
         if isinstance(verdict, Proved) and _has_bound_loops(program):
             independent = races.check(
-                program, exact=self._exact, is_finished=False, session=self._checker.session
+                program,
+                exact=self._exact,
+                is_finished=False,
+                budget_seconds=seconds,
+                spent=spent + time.thread_time() - began,
+                session=self._checker.session,
             )
             if not isinstance(independent, Proved):
                 verdict = independent

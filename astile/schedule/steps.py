@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,19 +16,18 @@ from astile.analysis.proof.verdicts import Proved
 from astile.analysis.reading.statements import with_origins
 from astile.errors import AstileError, IllegalSchedule, ScheduleError
 from astile.frontend.build import build
-from astile.ir import nodes, query
+from astile.ir import nodes
 from astile.ir.program import Program
 from astile.ir.stages import Stage
-from astile.ir.verify import verify
 from astile.lower.lowered import Lowered
 from astile.rewrites.parts.result import Rewritten
-from astile.rewrites.parts.simplify import simplify
 from astile.schedule import blame as blaming
 from astile.schedule import select
 from astile.schedule.advice import advise
 from astile.schedule.blame import Blame
 from astile.schedule.known import Asked, Kept, Known
-from astile.schedule.prover import Prover, is_same_but_kinds
+from astile.schedule.prover import Prover
+from astile.schedule.rewriting import rewritten
 from astile.schedule.select import Loop
 from astile.schedule.step import Step
 from astile.schedule.trace import Call
@@ -75,6 +75,8 @@ class Steps(ABC):
         self._is_trial = False
         self._known = Known.of(self.original, exact=exact)
         self._tells_why = True
+        #: Seconds that the proofs of a call of several steps took so far, None outside of one.
+        self._spent: float | None = None
         #: Loops get identities from here on, so that none is that of a loop which was undone.
         self._next_loop = 0
 
@@ -228,7 +230,7 @@ class Steps(ABC):
             return self._handles(kept.loops)
         call = self._spelled(asked)
         try:
-            program, loops = self._rewritten(rewrite)
+            program, loops = rewritten(self.program, rewrite, self._free_loop())
             proof = None if unsafe or self._is_trial else self._proved(program)
         except AstileError as error:
             self._keep_refusal(state, error)
@@ -240,25 +242,6 @@ class Steps(ABC):
             self._known.keep(state, call, loops, program, proof)
         self._take(state, call, program.next_loop, proof, lambda: program)
         return self._handles(loops)
-
-    def _rewritten(
-        self, rewrite: Callable[[Program], Rewritten]
-    ) -> tuple[Program, tuple[int, ...]]:
-        """The program after a rewrite, made simple, and the loops that the rewrite names."""
-        before = self.program
-        result = rewrite(replace(before, next_loop=self._free_loop()))
-        program = result.program
-        if not is_same_but_kinds(before, program):  # that one was made simple already
-            program = simplify(program)
-        _keeps_what_is_read(before, program)
-        verify(program)
-        if nodes.same(program.function, before.function) and _notes(program) == _notes(before):
-            raise ScheduleError(
-                "this changes nothing",
-                code="schedule.nothing-to-do",
-                hints=["leave the call out"],
-            )
-        return program, result.loops
 
     def _take(
         self,
@@ -361,7 +344,24 @@ class Steps(ABC):
 
     def _proved(self, program: Program) -> Proved:
         known = self._steps[-1].proof if self._steps else None
-        return self._known_prover().prove(self.program, known, program, self._budget)
+        began = time.thread_time()
+        try:
+            spent = self._spent or 0.0
+            return self._known_prover().prove(self.program, known, program, self._budget, spent)
+        finally:
+            if self._spent is not None:
+                self._spent += time.thread_time() - began
+
+    @contextlib.contextmanager
+    def as_one_step(self) -> Iterator[None]:
+        """Inside, the proofs of all steps together have the time that one step has."""
+        outside = self._spent
+        self._spent = outside or 0.0
+        try:
+            yield
+        finally:
+            if outside is None:
+                self._spent = None
 
     def _baseline(self) -> Program:
         """The program that steps are compared with: the last one taken on trust, or the first."""
@@ -375,21 +375,3 @@ class Steps(ABC):
         nodes.add_comment(new.function.body[0], f"unsafe: {call} was not proved")
         self._prover = None
         return with_origins(new)
-
-
-def _notes(program: Program) -> list[str]:
-    """What is noted on the loops, in program order; as text, for 1 and True are equal."""
-    return [repr(nodes.notes(each)) for each in query.loops(program.function)]
-
-
-def _keeps_what_is_read(before: Program, program: Program) -> None:
-    """Refuse a rewrite that takes away the last statement which sets a name that is read."""
-    gone = query.names_written(before.function) - query.names_written(program.function)
-    lost = gone & query.names_read(program.function)
-    if lost:
-        name = min(lost)
-        raise ScheduleError(
-            f"{name} is read later, and nothing would set it any more",
-            code="schedule.variable-live",
-            hints=["store the value in a variable of its own inside the loop"],
-        )

@@ -47,6 +47,7 @@ def check(
     exact: bool = False,
     is_finished: bool = True,
     budget_seconds: float = BUDGET,
+    spent: float = 0.0,
     session: isl.Session | None = None,
 ) -> Verdict:
     """Check every `parallel`, `vector`, `block.*` and `thread.*` loop of a program.
@@ -58,6 +59,7 @@ def check(
             each thread finds in its names and local arrays what it wrote there: a loop of one
             phase is bound before that of the next. Lowering asks again.
         budget_seconds: time allowed; when it is spent the verdict is unknown.
+        spent: how much of it was used before.
         session: an isl session in which forms of the same program were looked at before.
     """
     del exact
@@ -65,7 +67,7 @@ def check(
     form = affine_form(program, unrolls=False)
     scene: Scene | None = None
     try:
-        scene = Scene(form, budget_seconds, session)
+        scene = Scene(form, budget_seconds, session, spent)
         finding = next(_findings(scene, is_finished), None)
     except NotModelled as unread:
         return Unknown(f"not modelled: {unread.reason}", program.source.span(unread.node))

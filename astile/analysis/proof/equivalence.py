@@ -26,6 +26,7 @@ from astile.analysis.proof.flows import (
     scalar_reads,
     unset,
 )
+from astile.analysis.proof.interface import other_interface
 from astile.analysis.proof.matching import Different, check_inside, match
 from astile.analysis.proof.partials import merges_of, passed_on
 from astile.analysis.proof.reach import Reach
@@ -84,9 +85,17 @@ class Checker:
         self._flow: Flow | None = None
         self._reached: Reach | None = None
 
-    def compare(self, new: Program, *, budget_seconds: float = BUDGET) -> Verdict:
-        """Compare a program with the original; see `compare`."""
-        self.session.restart(budget_seconds)
+    def compare(
+        self, new: Program, *, budget_seconds: float = BUDGET, spent: float = 0.0
+    ) -> Verdict:
+        """Compare a program with the original; see `compare`.
+
+        Args:
+            new: the program.
+            budget_seconds: time allowed.
+            spent: how much of it was used before.
+        """
+        self.session.restart(budget_seconds, spent)
         try:
             return self._compare(new)
         except NotModelled as problem:
@@ -151,7 +160,7 @@ class Checker:
     def _compare(self, new: Program) -> Verdict:
         model, flow = self.model(), self.flow()
         self.session.tick()
-        problem = _other_interface(self.original, new)
+        problem = other_interface(self.original, new)
         if problem is not None:
             return Unknown(problem)
         new = affine_form(unfolded(new, [each.leaf.node for each in model.statements]))
@@ -371,20 +380,3 @@ class Checker:
         model = self.model()
         names = tuple(readable(each, model.names) for each in model.parameters)
         return Proved(kind, names, self.session.elapsed)
-
-
-def _other_interface(original: Program, new: Program) -> str | None:
-    """How the signature or the outside of two programs differs, or None."""
-    if ast.dump(original.function.args) != ast.dump(new.function.args):
-        return "the parameters differ"
-    for kind in ("constants", "imports", "helpers"):
-        before, after = getattr(original, kind), getattr(new, kind)
-        for name in before.keys() & after.keys():
-            same = before[name] is after[name] or (
-                before[name] == after[name] and type(before[name]) is type(after[name])
-            )
-            if not same:
-                return f"the name {name} means something else"
-    if original.scratch != new.scratch:
-        return "the scratch arrays differ"
-    return None

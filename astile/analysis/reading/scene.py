@@ -74,6 +74,7 @@ class Scene:
         program: the program.
         seconds: time allowed for all questions asked about it, or None.
         session: the isl session to ask them in, a new one when not given.
+        spent: how much of the time was used before.
 
     Raises:
         NotModelled: for Python whose meaning is not known.
@@ -84,10 +85,11 @@ class Scene:
         program: Program,
         seconds: float | None = None,
         session: isl.Session | None = None,
+        spent: float = 0.0,
     ) -> None:
         self.program = program
         self.session = session or isl.Session()
-        self.session.restart(seconds)
+        self.session.restart(seconds, spent)
         self.survey = survey(program)
         self.seats = hardware.seats(program.function, self.survey.leaves)
         self.kernels = hardware.kernels(self.seats)

@@ -190,7 +190,7 @@ class _Text:
             ]
             cell = self._index(operand.access, values, here)
             call = nodes.call(self.layout.unit(word), [nodes.name(operand.array), cell])
-            return [nodes.assign(_stored(targets), call)]
+            return _stored(self.layout.fresh(f"{operand.array}_loaded"), targets, call)
 
         self.layout.wide[operand.array] = _ROW_BYTES
         return _nested(loops, writer, body)
@@ -255,7 +255,8 @@ class _Text:
         for each in cells:
             each.ctx = ast.Store()
         call = nodes.call(self.layout.unit("multiply_add_f16"), [*factors, sums])
-        return [nodes.assign(_stored(cells), call)]
+        array = query.base_name(product.target)
+        return _stored(self.layout.fresh(f"{array}_sums"), cells, call)
 
     def _cell(self, half: int, column: int, writer: IndexWriter) -> ast.Subscript:
         """One of the four sums of a thread."""
@@ -314,7 +315,9 @@ def _expression(of: str | ast.expr) -> ast.expr:
     return nodes.name(of) if isinstance(of, str) else nodes.clone(of)
 
 
-def _stored(targets: Sequence[ast.expr]) -> ast.Tuple:
-    made = nodes.tuple_of(targets)
-    made.ctx = ast.Store()
+def _stored(name: str, targets: Sequence[ast.expr], call: ast.expr) -> list[ast.stmt]:
+    """Statements that store the parts of what a call returns, each in a line of its own."""
+    made: list[ast.stmt] = [nodes.assign(name, call)]
+    for k, target in enumerate(targets):
+        made.append(nodes.assign(target, nodes.subscript(name, [nodes.const(k)])))
     return made

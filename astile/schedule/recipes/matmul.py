@@ -52,44 +52,80 @@ def tiled_matmul(
     Raises:
         ScheduleError: when the program is none of this form.
     """
-    rows, columns, summed = (s.handle(each) for each in loops)
-    stops = [_stop(s, each) for each in (rows, columns, summed)]
+    handles = [s.handle(each) for each in loops]
+    stops = [_stop(s, each) for each in handles]
     threads = _threads(tile, cells)
     shapes = [_own(count, each, lanes) for each, count in zip(threads, cells, strict=True)]
-    i_0, *i_s = s.split(rows, [None, *shapes[0]])
-    j_0, *j_s = s.split(columns, [None, *shapes[1]])
-    k_0, k_1 = s.split(summed, [None, depth])
-    own = [loop for group in (i_s, j_s) for loop in group if loop not in (_bound(i_s), _bound(j_s))]
-    s.reorder(i_0, j_0, k_0, _bound(i_s), _bound(j_s), k_1, *own)
-    stored = s.cache_write(result, "local", at=j_0)[-2:]
-    for loop, axis in zip((i_0, j_0), BLOCKS, strict=True):
-        s.bind(loop, axis)
-    for loop in s.loops():
-        if loop.var in (_bound(i_s).var, _bound(j_s).var):
-            s.bind(loop, THREADS[loop.var == _bound(j_s).var])
-    last = _bind_stored(s, stored, shapes)
-    copies = {array: s.cache_read(array, "shared", at=k_0) for array in operands}
+    outer, inner = _tiles(s, handles, shapes, depth)
+    last = _sums_in_registers(s, result, outer, inner[:2], shapes)
+    copies = {array: s.cache_read(array, "shared", at=outer[2]) for array in operands}
     if list(cells) == [1, 1]:
         for array, copy in copies.items():
             cooperate(s, copy, threads, array)
         if stages > 1:
-            s.pipeline(k_0, stages)
+            s.pipeline(outer[2], stages)
         return
     _transpose(s, f"{operands[0]}_shared", tile[0], lanes)
-    wide = [last, *(_copied(s, c, threads, a, lanes) for a, c in copies.items())]
+    copied = [_copied(s, copy, threads, array, lanes) for array, copy in copies.items()]
     if stages > 1:
-        s.pipeline(k_0, stages)
+        s.pipeline(outer[2], stages)
     else:
         for array in operands:
-            s.store_at(f"{array}_shared", j_0)
-    _specialize_full(s, (i_0, j_0, k_0), (*tile, depth), stops)
-    names = {each.var for each in wide if each is not None}
-    for loop in (*inside(s, k_0), *([last] if last is not None else [])):
+            s.store_at(f"{array}_shared", outer[1])
+    _specialize_full(s, outer, (*tile, depth), stops)
+    _written_out(s, outer[2], inner[2], copied)
+    if last is not None:
+        s.vectorize(last)
+    if stages == 2:  # with more, copies run beside the computation where they can
+        s.unroll(outer[2], stages)
+
+
+def _tiles(
+    s: Schedule, loops: Sequence[Loop], shapes: Sequence[Sequence[int]], depth: int
+) -> tuple[list[Loop], list[Loop]]:
+    """Cut the loops over rows, columns and the sum into tiles, and order what comes of them.
+
+    Returns:
+        The loops over tiles; and inside a tile those over threads, and the one over the sum.
+    """
+    axes = [s.split(e, [None, *c]) for e, c in zip(loops, [*shapes, [depth]], strict=True)]
+    outer = [each[0] for each in axes]
+    *cells, (summed,) = (each[1:] for each in axes)
+    threads = [_bound(each) for each in cells]
+    own = [loop for axis in cells for loop in axis if loop not in threads]
+    s.reorder(*outer, *threads, summed, *own)
+    return outer, [*threads, summed]
+
+
+def _sums_in_registers(
+    s: Schedule,
+    result: str,
+    outer: Sequence[Loop],
+    threads: Sequence[Loop],
+    shapes: Sequence[Sequence[int]],
+) -> Loop | None:
+    """Keep the sums of a tile in the registers of its threads, and bind the loops over these.
+
+    Returns:
+        The loop over neighbours that are stored together, where there is one.
+    """
+    stored = s.cache_write(result, "local", at=outer[1])[-2:]
+    for loop, axis in zip(outer[:2], BLOCKS, strict=True):
+        s.bind(loop, axis)
+    axes = dict(zip((each.var for each in threads), THREADS, strict=True))
+    for loop in s.loops():
+        if loop.var in axes:
+            s.bind(loop, axes[loop.var])
+    return _bind_stored(s, stored, shapes)
+
+
+def _written_out(s: Schedule, step: Loop, summed: Loop, copied: Sequence[Loop | None]) -> None:
+    """Write out the sum of a full step, and copy neighbours at once in it."""
+    names = {each.var for each in copied if each is not None}
+    for loop in inside(s, step):
         if loop.var in names:
             s.vectorize(loop)
-    s.unroll(k_1)
-    if stages == 2:  # with more, copies run beside the computation where they can
-        s.unroll(k_0, stages)
+    s.unroll(summed)
 
 
 def _threads(tile: Sequence[int], cells: Sequence[int]) -> list[int]:

@@ -58,24 +58,11 @@ def tensor_core_matmul(
         ScheduleError: when the program is none of this form, or sizes do not fit each other.
     """
     digits = _digits(tile, depth, warps)
-    handles = [Loop(s, select.find_loop(s.program, each)) for each in loops]
+    handles = [s.handle(each) for each in loops]
     variables = [each.var for each in handles]
     sizes = (*tile, depth)
-    stops = [_stop(s, each) for each in handles]
-    full = [f"{stop} % {size} == 0" for stop, size in zip(stops, sizes, strict=True)]
-    others = s.specialize(" and ".join(full))
-    names = [f"{each.var}_{word}" for word in ("block", "thread") for each in others[:2]]
-    bound = [
-        *zip(
-            s.tile(others[:2], OTHER_TILE, [s.program.fresh_name(each) for each in names]),
-            (*BLOCKS, *THREADS),
-            strict=True,
-        )
-    ]
-    pairs = [
-        s.split(each, [None, size], tail="perfect")
-        for each, size in zip(handles, sizes, strict=True)
-    ]
+    bound = _other_sizes(s, handles, sizes)
+    pairs = [s.split(e, [None, n], tail="perfect") for e, n in zip(handles, sizes, strict=True)]
     outer, inner = [each[0] for each in pairs], [each[1] for each in pairs]
     s.reorder(*outer, *inner)
     bound += zip(outer[:2], BLOCKS, strict=True)
@@ -93,6 +80,22 @@ def tensor_core_matmul(
         s.bind(loop, axis)
     s.tensorize(shared[0][3], INTRINSIC)
     s.pipeline(outer[2], stages)
+
+
+def _other_sizes(
+    s: Schedule, loops: Sequence[Loop], sizes: Sequence[int]
+) -> list[tuple[Loop, str]]:
+    """Give sizes that are whole tiles a version of their own; in the other one cut small tiles.
+
+    Returns:
+        The loops of the other version, each with the axis to which it will be bound.
+    """
+    stops = [_stop(s, each) for each in loops]
+    full = [f"{stop} % {size} == 0" for stop, size in zip(stops, sizes, strict=True)]
+    others = s.specialize(" and ".join(full))[:2]
+    words = [f"{each.var}_{word}" for word in ("block", "thread") for each in others]
+    made = s.tile(others, OTHER_TILE, [s.program.fresh_name(each) for each in words])
+    return list(zip(made, (*BLOCKS, *THREADS), strict=True))
 
 
 def _digits(tile: Sequence[int], depth: int, warps: Sequence[int]) -> list[list[int]]:

@@ -123,9 +123,7 @@ def half_matmul_C_kernel(A, B, C, M, K, N):
         for k_step in range(uint32(2)):
             # the threads of a warp multiply matrices together
             for i_tile in range(uint32(4)):
-                A_shared_part[i_tile, 0], A_shared_part[i_tile, 1], A_shared_part[
-                    i_tile, 2
-                ], A_shared_part[i_tile, 3] = load_rows4(
+                A_shared_loaded = load_rows4(
                     A_shared,
                     (
                         uint64(k_0) % uint32(2),
@@ -139,30 +137,32 @@ def half_matmul_C_kernel(A, B, C, M, K, N):
                         uint32(0),
                     ),
                 )
+                A_shared_part[i_tile, 0] = A_shared_loaded[0]
+                A_shared_part[i_tile, 1] = A_shared_loaded[1]
+                A_shared_part[i_tile, 2] = A_shared_loaded[2]
+                A_shared_part[i_tile, 3] = A_shared_loaded[3]
             for j_tile in range(uint32(2)):
-                B_shared_part[
-                    j_tile * uint32(2), 0
-                ], B_shared_part[j_tile * uint32(2), 1], B_shared_part[j_tile * uint32(2) + uint32(1), 0], B_shared_part[j_tile * uint32(2) + uint32(1), 1] = (
-                    load_columns4(
-                        B_shared,
+                B_shared_loaded = load_columns4(
+                    B_shared,
+                    (
+                        uint64(k_0) % uint32(2),
+                        k_step * uint32(16) + lane % uint32(16),
                         (
-                            uint64(k_0) % uint32(2),
-                            k_step * uint32(16) + lane % uint32(16),
-                            (
-                                i_warp_j_warp_fused % uint32(4) * uint32(4)
-                                + j_tile * uint32(2)
-                                + lane // uint32(16)
-                                + lane % uint32(16)
-                            ) % uint32(16),
-                            uint32(0),
-                        ),
-                    )
+                            i_warp_j_warp_fused % uint32(4) * uint32(4)
+                            + j_tile * uint32(2)
+                            + lane // uint32(16)
+                            + lane % uint32(16)
+                        ) % uint32(16),
+                        uint32(0),
+                    ),
                 )
+                B_shared_part[j_tile * uint32(2), 0] = B_shared_loaded[0]
+                B_shared_part[j_tile * uint32(2), 1] = B_shared_loaded[1]
+                B_shared_part[j_tile * uint32(2) + uint32(1), 0] = B_shared_loaded[2]
+                B_shared_part[j_tile * uint32(2) + uint32(1), 1] = B_shared_loaded[3]
             for i_tile in range(uint32(4)):
                 for j_tile in range(uint32(4)):
-                    C_local[i_tile, 0, j_tile, 0], C_local[i_tile, 0, j_tile, 1], C_local[
-                        i_tile, 1, j_tile, 0
-                    ], C_local[i_tile, 1, j_tile, 1] = multiply_add_f16(
+                    C_local_sums = multiply_add_f16(
                         (
                             A_shared_part[i_tile, 0],
                             A_shared_part[i_tile, 1],
@@ -177,6 +177,10 @@ def half_matmul_C_kernel(A, B, C, M, K, N):
                             C_local[i_tile, 1, j_tile, 1],
                         ),
                     )
+                    C_local[i_tile, 0, j_tile, 0] = C_local_sums[0]
+                    C_local[i_tile, 0, j_tile, 1] = C_local_sums[1]
+                    C_local[i_tile, 1, j_tile, 0] = C_local_sums[2]
+                    C_local[i_tile, 1, j_tile, 1] = C_local_sums[3]
 
     wait_all()
     # A_shared, written by thread (A_z, A_y, A_x) above, is read by other threads below
@@ -185,9 +189,7 @@ def half_matmul_C_kernel(A, B, C, M, K, N):
         for k_step in range(uint32(2)):
             # the threads of a warp multiply matrices together
             for i_tile in range(uint32(4)):
-                A_shared_part[i_tile, 0], A_shared_part[i_tile, 1], A_shared_part[
-                    i_tile, 2
-                ], A_shared_part[i_tile, 3] = load_rows4(
+                A_shared_loaded = load_rows4(
                     A_shared,
                     (
                         uint64(k_0) % uint32(2),
@@ -201,30 +203,32 @@ def half_matmul_C_kernel(A, B, C, M, K, N):
                         uint32(0),
                     ),
                 )
+                A_shared_part[i_tile, 0] = A_shared_loaded[0]
+                A_shared_part[i_tile, 1] = A_shared_loaded[1]
+                A_shared_part[i_tile, 2] = A_shared_loaded[2]
+                A_shared_part[i_tile, 3] = A_shared_loaded[3]
             for j_tile in range(uint32(2)):
-                B_shared_part[
-                    j_tile * uint32(2), 0
-                ], B_shared_part[j_tile * uint32(2), 1], B_shared_part[j_tile * uint32(2) + uint32(1), 0], B_shared_part[j_tile * uint32(2) + uint32(1), 1] = (
-                    load_columns4(
-                        B_shared,
+                B_shared_loaded = load_columns4(
+                    B_shared,
+                    (
+                        uint64(k_0) % uint32(2),
+                        k_step * uint32(16) + lane % uint32(16),
                         (
-                            uint64(k_0) % uint32(2),
-                            k_step * uint32(16) + lane % uint32(16),
-                            (
-                                i_warp_j_warp_fused % uint32(4) * uint32(4)
-                                + j_tile * uint32(2)
-                                + lane // uint32(16)
-                                + lane % uint32(16)
-                            ) % uint32(16),
-                            uint32(0),
-                        ),
-                    )
+                            i_warp_j_warp_fused % uint32(4) * uint32(4)
+                            + j_tile * uint32(2)
+                            + lane // uint32(16)
+                            + lane % uint32(16)
+                        ) % uint32(16),
+                        uint32(0),
+                    ),
                 )
+                B_shared_part[j_tile * uint32(2), 0] = B_shared_loaded[0]
+                B_shared_part[j_tile * uint32(2), 1] = B_shared_loaded[1]
+                B_shared_part[j_tile * uint32(2) + uint32(1), 0] = B_shared_loaded[2]
+                B_shared_part[j_tile * uint32(2) + uint32(1), 1] = B_shared_loaded[3]
             for i_tile in range(uint32(4)):
                 for j_tile in range(uint32(4)):
-                    C_local[i_tile, 0, j_tile, 0], C_local[i_tile, 0, j_tile, 1], C_local[
-                        i_tile, 1, j_tile, 0
-                    ], C_local[i_tile, 1, j_tile, 1] = multiply_add_f16(
+                    C_local_sums = multiply_add_f16(
                         (
                             A_shared_part[i_tile, 0],
                             A_shared_part[i_tile, 1],
@@ -239,6 +243,10 @@ def half_matmul_C_kernel(A, B, C, M, K, N):
                             C_local[i_tile, 1, j_tile, 1],
                         ),
                     )
+                    C_local[i_tile, 0, j_tile, 0] = C_local_sums[0]
+                    C_local[i_tile, 0, j_tile, 1] = C_local_sums[1]
+                    C_local[i_tile, 1, j_tile, 0] = C_local_sums[2]
+                    C_local[i_tile, 1, j_tile, 1] = C_local_sums[3]
 
     for i_tile_2 in range(uint32(4)):
         for j_tile_2 in range(uint32(4)):
