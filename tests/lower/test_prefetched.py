@@ -81,6 +81,16 @@ def test_of_several_loops_the_last_one_that_loads_a_row_asks_for_it() -> None:
     assert text.index("store(mine") < text.index("prefetch_second(x") < text.index("store(y")
 
 
+def test_each_of_two_branches_asks_for_its_rows() -> None:
+    s = Schedule(neighbours)
+    s.specialize("n > 9", "j")
+    s.annotate("i", "prefetch", 1)
+    for each in s.loops():
+        if each.var == "j":
+            s.vectorize(each)
+    assert [each.partition(", j")[2] for each in prefetches(s)] == ["))", "))", " + 40))"] * 2
+
+
 def test_arrays_of_the_function_are_near_already() -> None:
     assert prefetches(scheduled(in_a_tile, 64, loop="j#1")) == ["prefetch(x, (i, j + 64))"]
 

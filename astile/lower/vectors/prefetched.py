@@ -64,11 +64,13 @@ class _Load:
         array: its name.
         forms: the index of the first lane, axis by axis.
         asks: the innermost loop that the place depends on.
+        branch: the branches around it, by their identity.
     """
 
     array: str
     forms: tuple[Affine, ...]
     asks: ast.For
+    branch: tuple[int, ...]
 
     def row(self) -> tuple[str, ...]:
         """The array, and all indices but the last."""
@@ -88,13 +90,14 @@ class _Load:
 def _ask(loop: ast.For, words: Words, sizes: Mapping[str, int]) -> None:
     """Put in what asks for the memory of later iterations of a loop."""
     found = [each for each in _later_loads(loop, words) if each.array in sizes]
-    last = {each.row(): each.asks for each in found if each.asks is not loop}
-    known: dict[tuple[str, ...], list[int]] = {}
+    last = {(each.branch, each.row()): each.asks for each in found if each.asks is not loop}
+    known: dict[tuple[int | str, ...], list[int]] = {}
     asked: dict[int, list[ast.stmt]] = {}
     for each in found:
-        if each.asks is not loop and each.asks is not last[each.row()]:
+        if each.asks is not loop and each.asks is not last[each.branch, each.row()]:
             continue
-        offset, offsets = each.forms[-1].constant, known.setdefault(each.line(), [])
+        offset = each.forms[-1].constant
+        offsets = known.setdefault((id(each.asks), *each.line()), [])
         if any(abs(offset - other) * sizes[each.array] < _LINE_BYTES for other in offsets):
             continue
         offsets.append(offset)
@@ -114,16 +117,18 @@ def _later_loads(loop: ast.For, words: Words) -> Iterator[_Load]:
     moved = {header.variable: affine.variable(header.variable) + iterations(loop) * step}
     changed = {name for each in loop.body for name in query.names_written(each)}
     functions = {words.intrinsic(each): at for each, at in _LOADS.items() if words.has(each)}
-    for loops, array, place in _loads(loop.body, functions, ()):
+    for around, array, place in _loads(loop.body, functions, ()):
+        loops = [each for each in around if isinstance(each, ast.For)]
         names = query.names(place)
         counted = {name for each in loops for name in query.names_written(each.target)}
         is_plain = not any(isinstance(e, (ast.Subscript, ast.Call)) for e in ast.walk(place))
         is_known = names.isdisjoint(changed - counted - {header.variable})
         if not is_plain or not is_known or header.variable not in names:
             continue
-        around = [e for e in loops if not names.isdisjoint(query.names_written(e.target))]
+        deciding = [e for e in loops if not names.isdisjoint(query.names_written(e.target))]
         forms = tuple(affine.of(each).substituted(moved) for each in _parts(place))
-        yield _Load(array, forms, around[-1] if around else loop)
+        branch = tuple(id(each) for each in around if not isinstance(each, ast.For))
+        yield _Load(array, forms, deciding[-1] if deciding else loop, branch)
 
 
 def _parts(place: ast.expr) -> list[ast.expr]:
@@ -131,9 +136,9 @@ def _parts(place: ast.expr) -> list[ast.expr]:
 
 
 def _loads(
-    body: Sequence[ast.stmt], functions: Mapping[str, int], loops: tuple[ast.For, ...]
-) -> Iterator[tuple[tuple[ast.For, ...], str, ast.expr]]:
-    """The loops around each load of a vector, the array, and the place."""
+    body: Sequence[ast.stmt], functions: Mapping[str, int], around: tuple[object, ...]
+) -> Iterator[tuple[tuple[object, ...], str, ast.expr]]:
+    """Each load of a vector: the loops and the branches around it, the array, and the place."""
     for statement in body:
         for part in ast.iter_child_nodes(statement):
             for node in query.preorder(part) if isinstance(part, ast.expr) else ():
@@ -141,7 +146,7 @@ def _loads(
                     at = functions.get(node.func.id)
                     array = None if at is None else node.args[at]
                     if at is not None and isinstance(array, ast.Name):
-                        yield loops, array.id, node.args[at + 1]
-        inner = (*loops, statement) if isinstance(statement, ast.For) else loops
+                        yield around, array.id, node.args[at + 1]
         for each in query.bodies(statement):
-            yield from _loads(each, functions, inner)
+            inner = statement if isinstance(statement, ast.For) else each
+            yield from _loads(each, functions, (*around, inner))
