@@ -393,19 +393,19 @@ def test_the_printed_script_replays() -> None:
     assert_replays(schedule)
 
 
-def test_none_between_factors_is_hard_to_prove_and_the_refusal_says_so():
-    """Few parts are proved; of many, what to write instead is told, and is proved at once."""
+def test_none_between_very_many_parts_is_hard_to_prove_and_the_refusal_says_so():
+    """Dozens of parts are proved; of more, what to write instead is told, and proved at once."""
     text = "def f(A, B):\n    for i in range(A.shape[0]):\n        B[i] = A[i]\n"
-    for parts in (1, 2, 4):
+    for parts in (1, 2, 4, 40):
         s = Schedule(build_from_source(text))
         s.split("i", [parts, None, 32])
         s.reorder("i_1", "i_0", "i_2")
     s = Schedule(build_from_source(text))
-    s.split("i", [40, None, 32])
+    s.split("i", [100, None, 32])
     with pytest.raises(IllegalSchedule) as refused:
         s.reorder("i_1", "i_0", "i_2")
     assert "i_0 is multiplied by a size" in str(refused.value)
     assert "put None before its factor" in str(refused.value)
     s = Schedule(build_from_source(text))
-    s.split("i", [None, 40, 32])
+    s.split("i", [None, 100, 32])
     s.reorder("i_1", "i_0", "i_2")

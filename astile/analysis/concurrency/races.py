@@ -23,6 +23,7 @@ from astile.analysis.concurrency.conflicts import (
 from astile.analysis.concurrency.private import Astray, PrivateFlow
 from astile.analysis.concurrency.race_text import RaceWitness
 from astile.analysis.extents import bounds
+from astile.analysis.forms.apart import apart_form
 from astile.analysis.forms.params import readable
 from astile.analysis.forms.radix import affine_form
 from astile.analysis.proof.flows import original_flow, unset
@@ -64,7 +65,7 @@ def check(
     """
     del exact
     started = time.thread_time()
-    form = affine_form(program, unrolls=False)
+    form = apart_form(program) or affine_form(program, unrolls=False)
     scene: Scene | None = None
     try:
         scene = Scene(form, budget_seconds, session, spent)

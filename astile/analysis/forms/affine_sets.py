@@ -10,8 +10,10 @@ from functools import cached_property
 
 from astile.ir import query
 
-#: Parameters start with ``n_`` (integers) or ``s<axis>_`` (extents); dimensions with ``v``.
-_PARAMETER = re.compile(r"\b(?:n_\w+|s\d+_\w+)")
+#: Parameters start with ``n_`` (integers), ``s<axis>_`` (extents) or ``q<divisor>_`` (quotients of
+#: these); dimensions with ``v``.
+_PARAMETER = re.compile(r"\b(?:n_\w+|s\d+_\w+|q\d+_\w+)")
+_QUOTIENT = re.compile(r"q(\d+)_(\w+)")
 _COMPARISONS: Mapping[type[ast.cmpop], str] = {
     ast.Lt: "<",
     ast.LtE: "<=",
@@ -113,11 +115,14 @@ class Scope:
         values: names of integers -> their value over dimensions and parameters.
         shapes: names of arrays -> their extents, None for an extent that is not known.
         hidden: names that do not mean Python's own function here.
+        names_quotients: whether quotients of sizes are parameters of their own, which isl counts
+            with as with any other; else it carries each along with its definition.
     """
 
     values: Mapping[str, Quasi]
     shapes: Mapping[str, tuple[Quasi | None, ...]]
     hidden: frozenset[str] = frozenset()
+    names_quotients: bool = False
 
     def extent(self, array: str, axis: int) -> Quasi | None:
         """The extent of an array along an axis, counted from the end when negative."""
@@ -132,7 +137,28 @@ def parameters_in(texts: Iterable[str]) -> set[str]:
     found: set[str] = set()
     for text in texts:
         found.update(_PARAMETER.findall(text))
-    return found
+    divided = [quotient[1] for each in found if (quotient := quotient_of(each)) is not None]
+    return found | parameters_in(divided) if divided else found
+
+
+def quotient_of(parameter: str) -> tuple[int, str] | None:
+    """What a parameter is a quotient of: the divisor, and what it divides; None for others."""
+    found = _QUOTIENT.fullmatch(parameter)
+    return None if found is None else (int(found[1]), bytes.fromhex(found[2]).decode())
+
+
+def _with_parameters(form: Quasi) -> Quasi:
+    """A form in which quotients of sizes are parameters."""
+    result = const(form.constant)
+    for key, coefficient in form.terms.items():
+        named: str = key
+        if isinstance(key, Composite) and key.word == "//":
+            [divided] = key.parts
+            if all(_PARAMETER.fullmatch(each) for each in divided.terms):
+                name = f"q{key.divisor}_{divided.text.encode().hex()}"
+                named = Composite.of(name, key.word, key.parts, key.divisor)
+        result = result.plus(atom(named), coefficient)
+    return result
 
 
 def mangled(name: str) -> str:
@@ -155,7 +181,10 @@ def quasi(expression: ast.expr, scope: Scope) -> Quasi | None:
         case ast.BinOp(left=left, op=op, right=right):
             first = quasi(left, scope)
             second = None if first is None else quasi(right, scope)
-            return None if first is None or second is None else _binary(first, op, second)
+            made = None if first is None or second is None else _binary(first, op, second)
+            if made is None or not scope.names_quotients:
+                return made
+            return _with_parameters(made)
         case ast.Subscript(value=ast.Attribute(value=ast.Name(id=array), attr="shape"), slice=axis):
             number = query.integer(axis)
             return None if number is None else scope.extent(array, number)

@@ -56,8 +56,14 @@ def names_of(program: Program, original: Names | None = None) -> Names:
     return Names(arguments, frozenset(integers) | known, ranks, local)
 
 
-def first_scope(program: Program, names: Names) -> Scope:
-    """What is known at the head of the function."""
+def first_scope(program: Program, names: Names, *, names_quotients: bool = False) -> Scope:
+    """What is known at the head of the function.
+
+    Args:
+        program: the program.
+        names: its names.
+        names_quotients: as for `Scope`.
+    """
     bound = set(names.arguments) | names.local
     values: dict[str, Quasi] = {each: atom(f"n_{mangled(each)}") for each in names.integers}
     for name, value in program.constants.items():
@@ -68,7 +74,8 @@ def first_scope(program: Program, names: Names) -> Scope:
         for each in names.array_arguments
     }
     taken = bound | set(program.constants) | set(program.imports) | set(program.helpers)
-    return Scope(values, shapes, frozenset(word for word in _WORDS if word in taken))
+    hidden = frozenset(word for word in _WORDS if word in taken)
+    return Scope(values, shapes, hidden, names_quotients)
 
 
 def extent_name(array: str, axis: int) -> str:

@@ -170,7 +170,8 @@ class _Former:
         return None
 
     def _one_loop(self, chain: Sequence[ast.For]) -> ast.For | None:
-        headers = [header for each in chain if (header := self._plain_header(each)) is not None]
+        found = [plain_header(each, self._integers) for each in chain]
+        headers = [each for each in found if each is not None]
         if len(headers) < len(chain) or not self._is_invariant(chain, headers):
             return None
         kind = self._kinds.joined([each.kind for each in headers], chain[-1])
@@ -178,19 +179,19 @@ class _Former:
             return None
         number, count = affine.variable(headers[0].variable), affine.constant(1)
         for header in headers[1:]:
-            number = _times(number, header.stop) + affine.variable(header.variable)
+            number = times(number, header.stop) + affine.variable(header.variable)
         unsure = False
         for stop in (each.stop for each in headers):
             if is_size(self._program.function, stop):
-                count = _times(count, stop)
+                count = times(count, stop)
                 continue  # of the others, two that are negative would make a positive number
-            count = _times(count, nodes.call("max", [nodes.const(0), stop]) if unsure else stop)
+            count = times(count, nodes.call("max", [nodes.const(0), stop]) if unsure else stop)
             unsure = True
         variable = self._fresh("_".join(each.variable for each in headers))
         digits = [each.variable for each in headers]
         inner = Numbers(self._integers, number, digits, variable)
         body = [inner.rewritten(each) for each in chain[-1].body]
-        if _mentions(body, {each.variable for each in headers}):
+        if mentions(body, {each.variable for each in headers}):
             return None
         self._integers.add(variable)
         made = nodes.for_loop(variable, nodes.call(kind, [count.expression()]), body, 0)
@@ -209,7 +210,7 @@ class _Former:
             match test:
                 case ast.Compare(left=ast.Name(id=name), ops=[ast.Lt()], comparators=[bound]):
                     is_bound = name == variable and is_integer(bound, self._integers)
-                    if not is_bound or query.names(bound) & (_changed(loop) | {variable}):
+                    if not is_bound or query.names(bound) & (changed(loop) | {variable}):
                         continue
                     if not _is_at_most(affine.of(bound), count):
                         continue
@@ -225,23 +226,13 @@ class _Former:
     def _is_invariant(self, chain: Sequence[ast.For], headers: Sequence[Header]) -> bool:
         """Whether variables hold their values in the loops only, and extents stay as they are."""
         variables = {each.variable for each in headers}
-        changed = _changed(chain[-1])
-        if len(variables) < len(headers) or variables & changed:
+        inside = changed(chain[-1])
+        if len(variables) < len(headers) or variables & inside:
             return False
-        if any(query.names(each.stop) & (changed | variables) for each in headers):
+        if any(query.names(each.stop) & (inside | variables) for each in headers):
             return False
         body = self._program.function.body
         return all(query.read_outside_loops(body, each) is None for each in variables)
-
-    def _plain_header(self, loop: ast.For) -> Header | None:
-        """The header of a loop that counts from 0 in steps of 1 to a known integer."""
-        header = query.header(loop)
-        if header is None or not query.is_constant(header.start, 0):
-            return None
-        if loop.orelse or query.leaves_early(loop.body):
-            return None
-        known = query.is_constant(header.step, 1) and is_integer(header.stop, self._integers)
-        return header if known else None
 
     def _fresh(self, wanted: str) -> str:
         name = self._program.fresh_name(wanted, self._taken)
@@ -252,7 +243,7 @@ class _Former:
 
     def _parted(self, loop: ast.For) -> ast.For | None:
         """Two loops for one of whose variable only a quotient and the remainder are used."""
-        header = self._plain_header(loop)
+        header = plain_header(loop, self._integers)
         if header is None or not self._is_invariant([loop], [header]):
             return None
         for divisor in divisors(loop, header.variable):
@@ -264,11 +255,11 @@ class _Former:
 
     def _two_loops(self, loop: ast.For, header: Header, divisor: ast.expr) -> ast.For | None:
         rest = without(factors(affine.of(header.stop)), divisor)
-        if rest is None or query.names(divisor) & (_changed(loop) | {header.variable}):
+        if rest is None or query.names(divisor) & (changed(loop) | {header.variable}):
             return None
         count = affine.constant(1)
         for each in rest.factors:
-            count = _times(count, each.expression())
+            count = times(count, each.expression())
         sizes = (count.expression(), divisor)
         if not rest.is_sure and not any(is_size(self._program.function, each) for each in sizes):
             return None  # two that are negative make a positive number
@@ -279,7 +270,7 @@ class _Former:
         is_never_negative = partial(is_size, self._program.function)
         inner = Digits(header.variable, divisor, high, low, is_never_negative)
         body = [inner.rewritten(each) for each in loop.body]
-        if _mentions(body, {header.variable}):
+        if mentions(body, {header.variable}):
             return None
         self._integers |= {high, low}
         for name, operator in ((high, ast.FloorDiv), (low, ast.Mod)):
@@ -299,7 +290,7 @@ class _Former:
 
     def _written_out(self, loop: ast.For) -> list[ast.stmt] | None:
         """The body of a short loop, once for each value of its variable."""
-        header = self._plain_header(loop)
+        header = plain_header(loop, self._integers)
         trips = None if header is None else query.integer(header.stop)
         if header is None or trips is None or not 0 < trips <= _MOST:
             return None
@@ -312,16 +303,33 @@ class _Former:
         ]
 
 
-def _times(form: Affine, factor: ast.expr) -> Affine:
+def plain_header(loop: ast.For, integers: set[str]) -> Header | None:
+    """The header of a loop that counts from 0 in steps of 1 to a known integer.
+
+    Args:
+        loop: the loop.
+        integers: names of integers.
+    """
+    header = query.header(loop)
+    if header is None or not query.is_constant(header.start, 0):
+        return None
+    if loop.orelse or query.leaves_early(loop.body):
+        return None
+    known = query.is_constant(header.step, 1) and is_integer(header.stop, integers)
+    return header if known else None
+
+
+def times(form: Affine, factor: ast.expr) -> Affine:
+    """``form * factor``."""
     return affine.of(nodes.binary(form.expression(), ast.Mult, nodes.clone(factor)))
 
 
-def _changed(loop: ast.For) -> set[str]:
+def changed(loop: ast.For) -> set[str]:
     """The names that the body of a loop assigns."""
     return {name for each in loop.body for name in query.names_written(each)}
 
 
-def _mentions(body: Sequence[ast.stmt], names: set[str]) -> bool:
+def mentions(body: Sequence[ast.stmt], names: set[str]) -> bool:
     """Whether names occur in statements, or in what these stand for."""
     for statement in body:
         for node in query.preorder(statement):

@@ -14,6 +14,7 @@ from typing import Literal
 
 from astile.analysis import isl
 from astile.analysis.forms.affine_sets import substituted
+from astile.analysis.forms.apart import apart_form
 from astile.analysis.forms.params import extent_name, readable
 from astile.analysis.forms.radix import affine_form, parted
 from astile.analysis.proof.flows import (
@@ -163,8 +164,25 @@ class Checker:
         problem = other_interface(self.original, new)
         if problem is not None:
             return Unknown(problem)
-        new = affine_form(unfolded(new, [each.leaf.node for each in model.statements]))
-        other = extract(new, session=self.session, original=model)
+        new = unfolded(new, [each.leaf.node for each in model.statements])
+        form = apart_form(new)
+        if form is not None:
+            verdict = self._compared(form, flow, names_quotients=True)
+            if isinstance(verdict, Proved):
+                return verdict
+            self.session.tick()
+        return self._compared(affine_form(new), flow)
+
+    def _compared(self, form: Program, flow: Flow, *, names_quotients: bool = False) -> Verdict:
+        """Compare a form that can be modelled.
+
+        Args:
+            form: of the new program.
+            flow: of the original.
+            names_quotients: as for `extract`; for proofs only, since it adds parameters.
+        """
+        model = self.model()
+        other = extract(form, session=self.session, original=model, names_quotients=names_quotients)
         hints = hints_of(other, model)
         if hints.problem is not None:
             reason, node = hints.problem

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from astile.analysis import isl
-from astile.analysis.forms.affine_sets import Quasi, mangled, parameters_in
+from astile.analysis.forms.affine_sets import Quasi, mangled, parameters_in, quotient_of
 from astile.analysis.reading.statements import Level, Place
 
 _OUTSIDE = {"<effects>": "E_effects", "<control>": "E_control", "<return>": "E_return"}
@@ -76,8 +76,16 @@ class Signs:
 
 
 def sizes(parameters: list[str]) -> list[str]:
-    """What is known of parameters: extents are not negative."""
-    return [f"{each} >= 0" for each in parameters if not each.startswith("n_")]
+    """What is known of parameters: extents are not negative, and quotients are rounded down."""
+    known: list[str] = []
+    for each in parameters:
+        quotient = quotient_of(each)
+        if quotient is not None:
+            divisor, divided = quotient
+            known.append(f"{divisor}*{each} <= {divided} < {divisor}*{each} + {divisor}")
+        elif not each.startswith("n_"):
+            known.append(f"{each} >= 0")
+    return known
 
 
 def lows(place: Place) -> dict[str, int]:

@@ -55,6 +55,7 @@ def extract(
     *,
     session: isl.Session | None = None,
     original: Model | None = None,
+    names_quotients: bool = False,
 ) -> Model:
     """The model of a program, from its text alone.
 
@@ -63,6 +64,7 @@ def extract(
         session: the isl session to build sets in; a new one when not given.
         original: model of the original function, when this program is another form of it. Then
             statements are named ``T0``, ... and not ``S0``, ...
+        names_quotients: whether quotients of sizes are parameters of the model.
 
     Raises:
         NotModelled: for Python whose meaning the model does not hold.
@@ -71,7 +73,7 @@ def extract(
     session = session or isl.Session()
     if original is None:
         return _Extractor(program, survey(program), session, "S").run((), ())
-    found = survey(program, original.names)
+    found = survey(program, original.names, names_quotients=names_quotients)
     return _Extractor(program, found, session, "T").run(original.observed, original.parameters)
 
 

@@ -159,16 +159,19 @@ class Survey:
         return self.places.get(id(statement))
 
 
-def survey(program: Program, original: Names | None = None) -> Survey:
+def survey(
+    program: Program, original: Names | None = None, *, names_quotients: bool = False
+) -> Survey:
     """Walk a program once.
 
     Args:
         program: the program.
         original: names of the original function, when this is another form of it.
+        names_quotients: as for `Scope`.
     """
     names = names_of(program, original)
     walker = _Walker(stores(program.function))
-    start = Place((), (), first_scope(program, names))
+    start = Place((), (), first_scope(program, names, names_quotients=names_quotients))
     walker.block(program.function.body, start, _Counter())
     return Survey(names, tuple(walker.leaves), walker.places, tuple(walker.levels))
 
