@@ -51,6 +51,16 @@ def test_lanes_are_as_many_as_the_register_holds() -> None:
     assert "load(x, 0, 8)" in lowered(text, dict(F32, y="float64"))  # the wider of two types
 
 
+def test_what_is_certainly_left_after_whole_vectors_stands_under_no_condition() -> None:
+    text = lowered("def f(x, y):\n    for j in vector(1, 16):\n        y[j] = -x[j]", F32)
+    assert body_of(text) == [
+        "for j in range(1, 9, 8):",
+        "store(y, j, -load(x, j, 8))",
+        "inside = below(9, 16, 8)",
+        "store_where(inside, y, 9, -load_where(inside, x, 9))",
+    ]
+
+
 def test_products_are_contracted_unless_exact() -> None:
     text = "def f(x, y):\n    for j in vector(16):\n        y[j] += x[j] * float32(2.0)"
     assert "fma(load(x, 0, 16), splat(float32(2.0), 16), load(y, 0, 16))" in lowered(text, F32)

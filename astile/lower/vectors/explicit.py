@@ -295,10 +295,12 @@ class _Pass:
         ahead = prefetched.iterations(loop)
         if ahead:
             nodes.set_note(strips, prefetched.PREFETCH, -(-ahead // lanes))
-        made = [*before, strips]
-        if tail:
-            made.append(self._tail(header, place, loop, statements, end))
-        return made
+        if not tail:
+            return [*before, strips]
+        left = self._tail(header, place, loop, statements, end)
+        if full.value is not None and isinstance(left, ast.If):
+            return [*before, strips, *left.body]  # there is something left, for certain
+        return [*before, strips, left]
 
     def _tail(
         self,
