@@ -122,6 +122,9 @@ NEAR = {
     "blocks start later": OUTSIDE.replace("range(3)", "range(1, 3)"),
     "blocks in steps": OUTSIDE.replace("range(3)", "range(0, 3, 2)"),
     "the size changes": OUTSIDE + "        m = 2\n",
+    "the size changes between the loops": FORMS["blocks inside"][0].replace(
+        "    for i", "    m = 2\n    for i"
+    ),
     "the size grows with the blocks": OUTSIDE.replace("range(m)", "range(a)"),
     "read after the loop": f"b = 0{OUTSIDE}log.append(b)",
     "threads": OUTSIDE.replace("b in range", "b in thread.x"),
