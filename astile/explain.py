@@ -16,6 +16,7 @@ from astile.analysis.reading.accesses import NotModelled
 from astile.errors import ArgumentError, SourceError
 from astile.ir import query
 from astile.ir.program import Program
+from astile.lower.kernels import cooperative
 from astile.lower.types import dtypes
 from astile.report import Buffer, Form, Launch, Moved, Report
 from astile.runtime.uses import uses
@@ -103,6 +104,7 @@ def explain(original: Program, scheduled: Program, sizes: Sizes) -> Report:
     Raises:
         SourceError: for Python whose accesses cannot be counted.
     """
+    scheduled = cooperative.shared_out(scheduled)
     found = [_measured(each, sizes) for each in (original, scheduled)]
     before, after = (
         _form(program, measured, sizes)

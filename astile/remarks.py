@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -14,6 +14,7 @@ from astile.analysis.reading import hardware
 from astile.ir import query
 from astile.ir.printer import print_expression
 from astile.ir.program import Program
+from astile.lower.kernels import sharing
 from astile.lower.types import dtypes
 from astile.report import Buffer, Form, Launch, human, times
 
@@ -170,7 +171,7 @@ def _on_single_threads(program: Program, launches: Sequence[Launch]) -> Iterator
             ordered = [variable for level, variable in loops if level == "range"]
             if not isinstance(leaf, ast.Assign) or not ordered:
                 continue
-            if any(level == "thread" for level, _ in loops):
+            if any(level in ("thread", "parallel") for level, _ in loops):
                 continue
             arrays = [query.base_name(e) for e in leaf.targets if isinstance(e, ast.Subscript)]
             alone |= {f"{array}, in the loops over {', '.join(ordered)}": None for array in arrays}
@@ -212,8 +213,9 @@ def _on_warps(program: Program, after: Form, launches: Sequence[Launch]) -> Iter
     """Accesses in which the threads of a warp are far apart, or meet in one bank."""
     buffers = {each.name: each for each in after.buffers}
     told: dict[str, tuple[int, str]] = {}
+    own = {each.name for each in after.buffers if each.scope != "global"}
     for statement, launch in _kernels(program, launches):
-        for access, around in _accesses(statement, _Around({}, None)):
+        for access, around in _accesses(statement, _Around({}, None), own):
             buffer = buffers.get(query.base_name(access) or "")
             lanes = None if buffer is None else _lanes(access, around, buffer, launch)
             found = None if lanes is None or buffer is None else _remark(access, buffer, lanes)
@@ -229,13 +231,18 @@ class _Around:
     Args:
         threads: variable of a loop over threads -> its axis, and its step.
         wide: variable and extent of a loop over the cells of one access; None without.
+        shared: variable, step and extent of each of the loops whose iterations all threads share,
+            the one that changes fastest last.
     """
 
     threads: Mapping[str, tuple[str, int]]
     wide: tuple[str, int] | None
+    shared: tuple[tuple[str, int, int | None], ...] = ()
 
 
-def _accesses(statement: ast.stmt, around: _Around) -> Iterator[tuple[ast.Subscript, _Around]]:
+def _accesses(
+    statement: ast.stmt, around: _Around, own: Collection[str]
+) -> Iterator[tuple[ast.Subscript, _Around]]:
     header = query.header(statement) if isinstance(statement, ast.For) else None
     if header is not None:
         level, _, axis = header.kind.partition(".")
@@ -245,11 +252,21 @@ def _accesses(statement: ast.stmt, around: _Around) -> Iterator[tuple[ast.Subscr
             around = replace(around, threads=threads)
         elif level == "vector" and extent is not None and step == 1:
             around = replace(around, wide=(header.variable, extent))
+        elif hardware.is_cooperative(statement) and not around.threads and not around.shared:
+            assert isinstance(statement, ast.For)
+            band = sharing.fastest_last(hardware.cooperative_band(statement), own)
+            around = replace(around, shared=tuple(map(_counted, band)))
     inner = [each for body in query.bodies(statement) for each in body]
     if not inner:
         yield from ((each, around) for each in query.accesses(statement))
     for each in inner:
-        yield from _accesses(each, around)
+        yield from _accesses(each, around, own)
+
+
+def _counted(loop: ast.For) -> tuple[str, int, int | None]:
+    header = query.header(loop)
+    assert header is not None
+    return header.variable, query.integer(header.step) or 1, hardware.trip_count(loop)
 
 
 def _lanes(
@@ -257,10 +274,12 @@ def _lanes(
 ) -> list[list[int]] | None:
     """Where each thread of the first warp has its cells, in bytes; None where it is not known."""
     indices = query.indices(access)
-    if buffer.shape is None or len(indices) != len(buffer.shape) or not around.threads:
+    if buffer.shape is None or len(indices) != len(buffer.shape):
+        return None
+    if not around.threads and not around.shared:
         return None
     wide, extent = around.wide or ("", 1)
-    steps = dict.fromkeys((*around.threads, wide), 0)
+    steps = dict.fromkeys((*around.threads, *(name for name, _, _ in around.shared), wide), 0)
     size = stride = dtypes.SIZES.get(buffer.dtype, 8)
     for index, cells in zip(reversed(indices), reversed(buffer.shape), strict=True):
         if isinstance(index, ast.Slice):
@@ -271,6 +290,8 @@ def _lanes(
         for name in steps:
             steps[name] += form.coefficient(name) * stride
         stride *= cells
+    if around.shared:
+        return [[start] for start in _starts_in_turn(around, steps, prod(launch.block))]
     moves = dict.fromkeys("xyz", 0)
     for name, (axis, step) in around.threads.items():
         moves[axis] += steps[name] * step
@@ -284,6 +305,19 @@ def _lanes(
         for lane in range(min(WARP, prod(launch.block)))
     ]
     return [[start + k * size for k in range(extent)] for start in starts]
+
+
+def _starts_in_turn(around: _Around, steps: Mapping[str, int], threads: int) -> Iterator[int]:
+    """Where the threads of the first warp are that take iterations one after the other."""
+    counts = [count for _, _, count in around.shared if count is not None]
+    cells = prod(counts) if len(counts) == len(around.shared) else threads
+    for lane in range(min(WARP, threads, cells)):
+        rest, start = lane, 0
+        for name, step, count in reversed(around.shared):
+            digit = rest if count is None else rest % count
+            start += digit * step * steps[name]
+            rest = 0 if count is None else rest // count
+        yield start
 
 
 def _remark(

@@ -161,7 +161,24 @@ def test_threads_without_work_are_told():
     assert told.startswith(f"{100 * (1 - 2500 / 4096):.0f} % of 4,096 threads")
 
 
+def running_sums(x, y, z):
+    for i in range(x.shape[0]):
+        y[i, 0] = x[i, 0]
+        for j in range(1, 64):
+            y[i, j] = y[i, j - 1] + x[i, j]
+        for k in range(64):
+            z[i, k] = y[i, k] * 2
+
+
 def test_loops_of_one_thread_are_told():
+    s = Schedule(running_sums)
+    s.bind("i", "blockIdx.x")
+    s.bind("k", "threadIdx.x")
+    [told] = remarks(s, (50, 64), (50, 64), (50, 64), part="one thread of each block")
+    assert told.startswith("y, in the loops over j: computed by one thread")
+
+
+def test_loops_that_threads_share_out_are_not_told():
     s = Schedule(kernels.conv_add)
     i_0, j_0, i_1, j_1 = s.tile(["out.i", "out.j"], [16, 16])
     s.compute_at("conv", j_0)
@@ -170,12 +187,26 @@ def test_loops_of_one_thread_are_told():
     for loop, axis in zip((i_0, j_0, i_1, j_1), axes, strict=True):
         s.bind(loop, axis)
     shapes = (50, 50), (3, 3), (48, 48), (48, 48)
-    [told] = remarks(s, *shapes, part="one thread of each block")
-    assert told.startswith("conv_shared, in the loops over i, j: computed by one thread")
-    assert s.build("python").explain(*shapes).launches[0].block == (16, 16, 1)
-    for loop, axis in zip(s.loops("conv_shared")[2:], axes[2:], strict=False):
-        s.bind(loop, axis)
     assert remarks(s, *shapes, part="one thread of each block") == []
+    assert s.build("python").explain(*shapes).launches[0].block == (16, 16, 1)
+
+
+def weighted_rows(x, w, y):
+    for i in range(x.shape[0]):
+        t = np.empty(64)
+        for k in range(64):
+            t[k] = x[k, i] * w[k]
+        for j in range(64):
+            y[i, j] = t[j] + t[63 - j]
+
+
+def test_threads_that_share_out_far_cells_are_told():
+    s = Schedule(weighted_rows)
+    s.set_scope("t", "shared")
+    s.bind("i", "blockIdx.x")
+    s.bind("j", "threadIdx.x")
+    [told] = remarks(s, (64, 64), (64,), (64, 64), part="far apart")
+    assert told.startswith("x[k, i]: neighbouring threads touch cells that are far apart")
 
 
 def test_warps_that_are_not_full_are_told():

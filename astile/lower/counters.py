@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from astile.analysis.forms.affine import Affine, of
+from astile.analysis.reading.hardware import is_cooperative
 from astile.ir import query
 from astile.lower.facts import Facts, is_size
 
@@ -36,6 +37,8 @@ def stop_of(loop: ast.For, facts: Facts) -> Bound | None:
     header = query.header(loop)
     if header is None or header.is_bound or not query.is_constant(header.start, 0):
         return None
+    if is_cooperative(loop):
+        return None  # what threads share out is counted by the number of the thread
     step = query.integer(header.step)
     if step is None or step <= 0 or query.integer(header.stop) is not None:
         return None

@@ -15,6 +15,7 @@ from astile.lower.facts import Facts
 from astile.lower.indices import Casts, IndexWriter
 from astile.lower.kernels import (
     ahead,
+    cooperative,
     emit,
     functions,
     host,
@@ -72,7 +73,7 @@ def lower(
     """
     known = types or {}
     typed = numeric.explicit(joined_types.settled(program, known), known, "cuda")
-    written = wide.phases_written_out(typed)
+    written = cooperative.shared_out(wide.phases_written_out(typed))
     return _Module(written, known, barriers, exact=exact, plain=plain).lowered()
 
 
@@ -96,9 +97,9 @@ class _Module:
         self.frame = assemble.Frame(program)
         word = self.frame.word
         casts = Casts(*(word(f"numpy.{each}") for each in ("int32", "uint32", "uint64", "int64")))
-        self.words = Words(word("numba.cuda"), word("numpy"), casts)
-        self.grid = self.frame.fresh("grid")
+        self.grid, self.threads = self.frame.fresh("grid"), self.frame.fresh("threads")
         self.fresh = functools.cache(self.frame.fresh)  # kernels may use the same names
+        self.words = Words(word("numba.cuda"), word("numpy"), casts, self.fresh)
         self.inside = Inside(program, self.frame, self.words.cuda, self.words.numpy)
         self.words = replace(self.words, checks=self.inside.checks)
         self.kernels: list[ast.stmt] = []
@@ -227,8 +228,9 @@ class _Module:
             self._define(other, parameters, self._body(kernel, None))
             choice = Choice(name, test, other)
             self.infos.append(replace(info, name=other))
-        launched = launches.launch(choice, grid, kernel.block, parameters, self.grid)
-        return self._with_checks([root], launched) if checks else launched
+        threads = launches.block(kernel, self.threads)
+        launched = launches.launch(choice, grid, threads.extents, parameters, self.grid)
+        return [*threads.checks, *(self._with_checks([root], launched) if checks else launched)]
 
     def _body(self, kernel: Structure, layout: Layout | None) -> list[ast.stmt]:
         """The statements of a kernel.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from astile.errors import LoweringError
 from astile.lower import cuda
 from astile.lower.kernels import fences
 from astile.lower.lowered import Lowered
+from astile.runtime import emulate
 from tests.support.scheduled import program
 
 
@@ -22,15 +24,48 @@ def refusal(text: str, **fields: object) -> str:
     return str(caught.value)
 
 
-def test_thread_extents_are_literals() -> None:
+@pytest.mark.parametrize("other", ["thread.x(n - 1)", "thread.x(8)", "thread.x(b + 1)"])
+def test_the_number_of_threads_is_a_literal_or_one_size(other: str) -> None:
+    message = refusal(f"""
+    def f(x):
+        n = len(x)
+        for b in block.x(1):
+            for i in thread.x(n):
+                x[i] = 0
+            for i in {other}:
+                x[i] = 0
+    """)
+    assert "must be a literal, or the same size in all loops" in message
+    assert "split i by a literal factor" in message
+
+
+def test_at_most_one_number_of_threads_is_left_to_calls() -> None:
     message = refusal("""
+    def f(x):
+        for i in thread.y(x.shape[0]):
+            for j in thread.x(x.shape[1]):
+                x[i, j] = 0
+    """)
+    assert "at most one number of threads can be left open" in message
+
+
+def test_a_call_decides_how_many_threads_there_are() -> None:
+    lowered = lower("""
     def f(x):
         n = len(x)
         for i in thread.x(n):
             x[i] = 0
     """)
-    assert "range over thread.x(n)" in message or "thread.x(n)" in message
-    assert "split i by a literal factor" in message
+    assert lowered.kernels[0].block == (1024, 1, 1)
+    host = lowered.text.split("def f(x):")[1]
+    assert "f_kernel[1, n](x, n)" in host
+    run = emulate.load(lowered.text, "f")
+    for count in (0, 1, 5, 1024):
+        x = np.ones(count)
+        run(x)
+        np.testing.assert_array_equal(x, np.zeros(count))
+    with pytest.raises(ValueError, match=r"n is over 1024, .* bind\('i', 'threadIdx.x'\)"):
+        run(np.ones(1025))
 
 
 def test_a_module_constant_is_a_literal() -> None:

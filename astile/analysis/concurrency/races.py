@@ -84,6 +84,38 @@ def check(
     return Proved("equal", names, time.thread_time() - started)
 
 
+def is_independent(scene: Scene, loop: ast.For) -> bool:
+    """Whether iterations of a loop are proved to touch no cell and no name of one another.
+
+    Args:
+        scene: the program.
+        loop: a loop of any kind around statements of the scene.
+
+    Raises:
+        isl.BudgetError: when the scene's time is spent.
+        isl.Error: when isl fails.
+    """
+    seats = [seat for seat in scene.seats if loop in seat.loops]
+    if not seats or next(_unread(scene, seats), None) is not None:
+        return False
+    return next(_loop(scene, loop), None) is None
+
+
+def is_private(scene: Scene, kernel: Kernel) -> bool:
+    """Whether each thread of a kernel is proved to find its own values in names and local arrays.
+
+    Args:
+        scene: the program.
+        kernel: one of its kernels.
+
+    Raises:
+        isl.BudgetError: when the scene's time is spent.
+        isl.Error: when isl fails.
+    """
+    found = PrivateFlow(scene).astray_in_kernel(kernel)
+    return next(_strayed(scene, found, kernel.root), None) is None
+
+
 def _of_other_form(finding: Refuted | Unknown) -> Unknown:
     """What was found in another form of a program, as far as it holds for the program.
 
@@ -176,7 +208,8 @@ def _apart(seat: Seat, loop: ast.For) -> bool:
 def _kernel(scene: Scene, kernel: Kernel, is_finished: bool) -> Iterator[Refuted | Unknown]:
     conflicts = KernelConflicts(scene, kernel)
     yield from _judged(scene, conflicts.across_blocks, "block")
-    yield from _judged(scene, conflicts.within_phase, "thread")
+    within = [each for each in conflicts.within_phase if not each.first.seat.shared]
+    yield from _judged(scene, within, "thread")  # cooperative loops are asked about by `_loop`
     yield from _strayed(
         scene, PrivateFlow(scene).astray_in_kernel(kernel, is_finished), kernel.root
     )

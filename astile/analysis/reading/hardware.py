@@ -4,6 +4,10 @@ A *kernel* is a nest whose outermost loop is bound to blocks or threads; loops o
 launch per iteration. Inside a kernel a *phase* is what stands below one outermost thread loop, or
 a single statement outside all thread loops. What lies outside phases is the same for all threads
 of a block, so barriers may stand there; inside a phase nothing orders two threads.
+
+A `parallel` loop of a kernel outside of the thread loops is a phase too: the threads of a block
+share out its iterations, each of which one thread runs, whichever it is. Such loops are called
+*cooperative*.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from astile.analysis.reading.statements import Leaf
 from astile.ir import query
@@ -30,9 +35,10 @@ class Seat:
         kernel: the outermost loop around it that is bound to blocks or threads, or None.
         blocks: axis -> the loop around it bound to that axis of the grid.
         threads: axis -> the loop around it bound to that axis of the block.
-        phase: the outermost thread loop around it, or the statement itself.
+        phase: the outermost thread loop or cooperative loop around it, or the statement itself.
         stores: whether it must run once: it stores cells that threads share, or calls for effect.
             Other statements are run by every thread for itself where no loop says which.
+        shared: the cooperative loops around it whose iterations are shared out together.
     """
 
     leaf: Leaf
@@ -42,6 +48,7 @@ class Seat:
     threads: Mapping[str, ast.For]
     phase: ast.stmt
     stores: bool
+    shared: tuple[ast.For, ...] = ()
 
     @property
     def statement(self) -> ast.stmt:
@@ -55,7 +62,7 @@ class Seat:
 
     @property
     def in_phase(self) -> bool:
-        """Whether a thread loop is around the statement."""
+        """Whether a thread loop or a cooperative loop is around the statement."""
         return self.phase is not self.statement
 
     @property
@@ -101,6 +108,12 @@ class Kernel:
     seats: tuple[Seat, ...]
     extents: Mapping[str, int | None] = field(default_factory=dict)
 
+    @cached_property
+    def cooperative(self) -> Mapping[int, int]:
+        """Identity in memory of a cooperative loop that is a phase -> its number, from 1."""
+        phases = dict.fromkeys(id(each.phase) for each in self.seats if each.shared)
+        return {phase: number for number, phase in enumerate(phases, 1)}
+
 
 def kind(loop: ast.stmt) -> str:
     """The kind of a counted loop; empty for everything else."""
@@ -116,6 +129,29 @@ def is_bound(loop: ast.stmt) -> bool:
 def is_concurrent(loop: ast.stmt) -> bool:
     """Whether a statement is a loop whose iterations may run in any order."""
     return kind(loop) in CONCURRENT or is_bound(loop)
+
+
+def is_cooperative(loop: ast.stmt) -> bool:
+    """Whether a statement in a kernel, outside of its thread loops, is shared out over threads."""
+    return kind(loop) == "parallel" and not any(map(is_bound, query.loops(loop)))
+
+
+def cooperative_band(loop: ast.For) -> tuple[ast.For, ...]:
+    """A cooperative loop and those inside whose iterations are shared out together with its own.
+
+    They stand one inside the other, with nothing but conditions between them.
+    """
+    found = [loop]
+    while (inner := _next_of_band(found[-1].body)) is not None:
+        found.append(inner)
+    return tuple(found)
+
+
+def _next_of_band(body: list[ast.stmt]) -> ast.For | None:
+    only = query.only_statement(body)
+    if isinstance(only, ast.If) and not only.orelse:
+        return _next_of_band(only.body)
+    return only if isinstance(only, ast.For) and kind(only) == "parallel" else None
 
 
 def _thread_axes(root: ast.stmt) -> set[str]:
@@ -151,8 +187,12 @@ def _seat(leaf: Leaf, parents: tuple[ast.stmt, ...], local: set[str]) -> Seat:
     phase: ast.stmt = leaf.node
     blocks: dict[str, ast.For] = {}
     threads: dict[str, ast.For] = {}
+    shared: tuple[ast.For, ...] = ()
     for each in parents:
         if not isinstance(each, ast.For) or not is_bound(each):
+            if kernel is not None and phase is leaf.node and is_cooperative(each):
+                assert isinstance(each, ast.For)
+                phase, shared = each, cooperative_band(each)
             continue
         level, _, axis = kind(each).partition(".")
         kernel = kernel or each
@@ -161,7 +201,8 @@ def _seat(leaf: Leaf, parents: tuple[ast.stmt, ...], local: set[str]) -> Seat:
             threads.setdefault(axis, each)
         else:
             blocks.setdefault(axis, each)
-    return Seat(leaf, parents, kernel, blocks, threads, phase, _stores(leaf.node, local))
+    own = tuple(each for each in shared if any(each is loop for loop in parents))
+    return Seat(leaf, parents, kernel, blocks, threads, phase, _stores(leaf.node, local), own)
 
 
 def _stores(statement: ast.stmt, local: set[str]) -> bool:

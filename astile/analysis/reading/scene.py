@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import takewhile
@@ -56,13 +56,14 @@ class Home:
         """The loops each of whose iterations has an array of its own.
 
         Shared memory is laid out once per block and local memory once per thread, so that
-        sequential loops inside a kernel use the same cells again.
+        sequential loops inside a kernel use the same cells again. An iteration of a loop whose
+        iterations run in any order counts as a thread.
         """
         levels = self.leaf.place.levels[: self.depth]
         inside = next((k for k, each in enumerate(levels) if hardware.is_bound(each.loop)), None)
         if self.scope == "global" or inside is None:
             return levels
-        prefix = "block." if self.scope == "shared" else ("block.", "thread.")
+        prefix = "block." if self.scope == "shared" else ("block.", "thread.", "parallel")
         bound = [e for e in levels[inside:] if hardware.kind(e.loop).startswith(prefix)]
         return (*levels[:inside], *bound)
 
@@ -217,37 +218,66 @@ class Scene:
     # --- places in hardware and in time ---------------------------------------------------------
 
     def hardware(self, kernel: Kernel, by_thread: bool = True) -> isl.UnionMap:
-        """Instance -> ``H[launch..., block x, y, z, thread x, y, z]`` that runs it.
+        """Instance -> ``H[launch..., block x, y, z, thread x, y, z, ...]`` that runs it.
+
+        Which thread runs an iteration of cooperative loops is left open: after the thread come the
+        number of the cooperative nest, 0 outside of them, and what tells its iterations apart. One
+        thread of a nest is taken for another one than those of other nests.
 
         Args:
             kernel: the kernel.
             by_thread: whether threads are told apart; if not, all count as thread 0.
         """
         pieces = []
+        names = self._places(kernel)
         for seat in kernel.seats:
-            launch = [f"h{k}" for k in range(seat.host)]
-            where = [f"b{axis}" for axis in AXES] + [f"t{axis}" for axis in AXES]
             levels = seat.leaf.place.levels
-            formulas = [f"h{k} = {levels[k].dimension}" for k in range(seat.host)]
-            formulas += self._coordinates(seat, kernel, by_thread)
-            target = f"H[{', '.join([*launch, *where])}]"
-            pieces.append(f"{self.instance(seat.leaf)} -> {target} : {' and '.join(formulas)}")
+            launch = [f"h{k} = {levels[k].dimension}" for k in range(seat.host)]
+            for formulas in self._coordinates(seat, kernel, by_thread):
+                where = " and ".join([*launch, *formulas])
+                target = f"H[{', '.join(names)}]"
+                pieces.append(f"{self.instance(seat.leaf)} -> {target} : {where}")
         return self.map(pieces).intersect_domain(self.domains)
 
-    def _coordinates(self, seat: Seat, kernel: Kernel, by_thread: bool) -> list[str]:
+    def _places(self, kernel: Kernel) -> list[str]:
+        """The names of the coordinates of a kernel's places."""
+        launch = [f"h{k}" for k in range(kernel.seats[0].host)]
+        own = max((len(_told_by(each)) for each in kernel.seats), default=0)
+        shared = ["m", *(f"e{k}" for k in range(own))] if own else []
+        return [*launch, *(f"b{a}" for a in AXES), *(f"t{a}" for a in AXES), *shared]
+
+    def _coordinates(self, seat: Seat, kernel: Kernel, by_thread: bool) -> Iterator[list[str]]:
+        """The formulas of a seat's coordinates, of the launch apart; their union is meant."""
         by_loop = {id(level.loop): level for level in seat.leaf.place.levels}
-        formulas = []
+        blocks = []
         grid = {axis for each in kernel.seats for axis in each.blocks}
         for axis in AXES:
             if axis in seat.blocks:
-                formulas.append(_coordinate(f"b{axis}", by_loop[id(seat.blocks[axis])]))
+                blocks.append(_coordinate(f"b{axis}", by_loop[id(seat.blocks[axis])]))
             elif axis in grid and not seat.stores:
-                formulas.append(f"b{axis} >= 0")
+                blocks.append(f"b{axis} >= 0")
             else:
-                formulas.append(f"b{axis} = 0")
-            if not by_thread:
-                formulas.append(f"t{axis} = 0")
-            elif axis in seat.threads:
+                blocks.append(f"b{axis} = 0")
+        shared = [name for name in self._places(kernel) if name[0] in "me"]
+        first = [f"t{axis} = 0" for axis in AXES]
+        outside = [f"{name} = 0" for name in shared]
+        if not by_thread:
+            yield [*blocks, *first, *outside]
+        elif seat.shared:
+            own = [f"m = {kernel.cooperative[id(seat.phase)]}"]
+            told = [by_loop[id(loop)].dimension for loop in _told_by(seat)]
+            own += [f"e{k} = {each}" for k, each in enumerate(told)]
+            yield [*blocks, *first, *own, *(f"{name} = 0" for name in shared[len(own) :])]
+        else:
+            yield [*blocks, *self._threads(seat, kernel), *outside]
+            if shared and seat.replicated == frozenset(AXES):  # by all threads, whichever they are
+                yield [*blocks, *first, "m > 0"]
+
+    def _threads(self, seat: Seat, kernel: Kernel) -> list[str]:
+        by_loop = {id(level.loop): level for level in seat.leaf.place.levels}
+        formulas = []
+        for axis in AXES:
+            if axis in seat.threads:
                 formulas.append(_coordinate(f"t{axis}", by_loop[id(seat.threads[axis])]))
             elif axis in kernel.extents and axis in seat.replicated:
                 extent = kernel.extents[axis]
@@ -259,17 +289,16 @@ class Scene:
 
     def other_blocks(self, kernel: Kernel) -> isl.UnionMap:
         """Pairs of places of one launch on different blocks."""
-        return self._other(kernel, ("b",), "t")
+        return self._other(kernel, "b", "tme")
 
     def other_threads(self, kernel: Kernel) -> isl.UnionMap:
         """Pairs of different threads of one block."""
-        return self._other(kernel, ("t",), "")
+        return self._other(kernel, "tme", "")
 
-    def _other(self, kernel: Kernel, differ: tuple[str, ...], free: str) -> isl.UnionMap:
-        launch = [f"h{k}" for k in range(kernel.seats[0].host)]
-        names = [*launch, *(f"b{a}" for a in AXES), *(f"t{a}" for a in AXES)]
-        second = [name if name[0] not in (*differ, free) else f"{name}2" for name in names]
-        changed = " or ".join(f"{d}{a} != {d}{a}2" for d in differ for a in AXES)
+    def _other(self, kernel: Kernel, differ: str, free: str) -> isl.UnionMap:
+        names = self._places(kernel)
+        second = [f"{name}2" if name[0] in differ + free else name for name in names]
+        changed = " or ".join(f"{name} != {name}2" for name in names if name[0] in differ)
         return self.map([f"H[{', '.join(names)}] -> H[{', '.join(second)}] : {changed}"])
 
     def schedule(self) -> isl.UnionMap:
@@ -317,6 +346,19 @@ def _joined(home: Home | None, leaf: Leaf) -> Home | None:
     pairs = zip(home.leaf.place.levels, leaf.place.levels, strict=False)
     around = takewhile(lambda pair: pair[0].loop is pair[1].loop, pairs)
     return replace(home, depth=min(home.depth, len(list(around))))
+
+
+def _told_by(seat: Seat) -> list[ast.For]:
+    """The loops whose variables tell which thread runs an iteration of cooperative loops.
+
+    Where the count of iterations is the same each time, so is the thread of each of them.
+    """
+    headers = [header for each in seat.shared if (header := query.header(each)) is not None]
+    ends = [each.start for each in headers] + [each.stop for each in headers[1:]]
+    if all(query.integer(each) is not None for each in (*ends, *(h.step for h in headers))):
+        return list(seat.shared)
+    around = [each for each in seat.path if isinstance(each, ast.For)]
+    return [*(each for each in around if not hardware.is_bound(each)), *seat.shared]
 
 
 def forward(level: Level, name: str) -> str:

@@ -110,6 +110,8 @@ class Ahead:
                 body[:] = [self._started(each) for each in body]
             return made
         match made:
+            case ast.Assign(targets=[ast.Name()]):  # the index of what a thread copies
+                return made
             case ast.Assign(targets=[ast.Subscript() as tile], value=ast.Subscript() as source):
                 parts = (_cell(tile), _cell(source))
                 return self._copy(made, 1, [*parts[0], *parts[1]])

@@ -170,6 +170,8 @@ def _comment(cuts: Sequence[Conflict]) -> str:
 
 def _threads(seat: Seat) -> str:
     """``thread (i_1, j_1)``, in the order of the loops."""
+    if seat.shared:
+        return "all threads"
     names = [
         header.variable
         for loop in seat.loops

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 
 from astile.analysis.forms import params
 from astile.analysis.forms.affine import Affine
+from astile.analysis.reading.hardware import is_cooperative
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
 from astile.lower import facts, flow
 from astile.lower.facts import Facts
 from astile.lower.kernels.plan import FixedPlan
-from astile.lower.kernels.structure import axis_of, is_bound, level
+from astile.lower.kernels.structure import axis_of, has_phases, is_bound, level
 
 
 def find(program: Program) -> FixedPlan:
@@ -90,9 +91,11 @@ class _Walk:
         if level(statement) == "block":
             assert isinstance(statement, ast.For)
             return self.body(statement.body, state)
+        if is_cooperative(statement):
+            return self._unit(statement, state)
         if level(statement) == "thread":
             self._inside(statement)
-        elif not is_bound(statement) and not self._is_mixed(statement):
+        elif not has_phases(statement) and not self._is_mixed(statement):
             return self._unit(statement, state)
         elif isinstance(statement, ast.For):
             return self._loop(statement, state)
@@ -127,7 +130,7 @@ class _Walk:
         reads: dict[_Key, str] = {}
         writes: dict[_Key, str] = {}
         arrays = set(query.written_arrays(statement)) - self.local
-        alone = bool(arrays) and not is_bound(statement)
+        alone = bool(arrays) and not is_bound(statement) and not is_cooperative(statement)
         updated = {id(s.target) for s in ast.walk(statement) if isinstance(s, ast.AugAssign)}
         for access in query.accesses(statement):
             array = query.base_name(access)

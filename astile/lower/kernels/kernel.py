@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from astile.analysis.forms import affine
@@ -15,22 +15,33 @@ from astile.lower import bounds, flow
 from astile.lower.checks import Checks
 from astile.lower.facts import Facts
 from astile.lower.indices import Casts, IndexWriter
-from astile.lower.kernels import emit, matrix_units, structure
+from astile.lower.kernels import emit, matrix_units, restrictions, structure
 from astile.lower.kernels.ahead import Ahead
 from astile.lower.kernels.declarations import Declarations
 from astile.lower.kernels.lanes import Lanes
 from astile.lower.kernels.plan import BarrierPlan
+from astile.lower.kernels.sharing import Sharing
 from astile.lower.kernels.structure import Structure
 from astile.lower.layouts import Layout
 
 
 @dataclass(frozen=True)
 class Words:
-    """Names that a kernel's text uses for what it imports, and what it knows of the arrays."""
+    """Names that a kernel's text uses for what it imports, and what it knows of the arrays.
+
+    Args:
+        cuda: ``numba.cuda``.
+        numpy: ``numpy``.
+        casts: the integer types.
+        fresh: makes names that are free in the text; the same one whenever the same is wanted.
+        checks: how indices are checked.
+        layout: of the arrays.
+    """
 
     cuda: str
     numpy: str
     casts: Casts
+    fresh: Callable[[str], str]
     checks: Checks | None = None
     layout: Layout | None = None
 
@@ -84,6 +95,7 @@ class KernelBody:
             for s in query.statements(kernel.root)
             if (made := query.allocation(s)) is not None and made.scope == "local"
         }
+        self.sharing = Sharing(kernel, words.casts, words.cuda, words.fresh)
         self.hoisted: set[str] = set()
         self.thread_reads: list[ast.stmt] = []
 
@@ -109,7 +121,7 @@ class KernelBody:
         top += matrix_units.declared(parts, self.words.cuda, self.words.numpy)
         if self.lanes is not None:
             top += self.lanes.reads(always=bool(parts))
-        return [*top, *body]
+        return [*top, *self.sharing.reads(), *body]
 
     def _inner(self) -> frozenset[str]:
         """Variables of the kernel's loops that nothing reads outside of their loops."""
@@ -156,6 +168,11 @@ class KernelBody:
             yield from self._block_loop(statement, place)
         elif isinstance(statement, ast.For) and structure.level(statement) == "thread":
             yield from self._thread_loop(statement, place)
+        elif self._is_shared(statement, place):
+            assert isinstance(statement, ast.For)
+            made = self.sharing.written(statement, place.writer)
+            self._declare_inside(statement, made, place)
+            yield from made
         elif self._is_opened(statement, place):
             yield from self._opened(statement, place)
         else:
@@ -190,12 +207,19 @@ class KernelBody:
             value = nodes.binary(start, ast.Add, value)
         return nodes.assign(header.variable, value)
 
+    def _is_shared(self, statement: ast.stmt, place: Place) -> bool:
+        """Whether the threads of the block share out the iterations of a loop."""
+        together = not place.phase and bool(self.kernel.wide)
+        return together and hardware.is_cooperative(statement)
+
     def _is_opened(self, statement: ast.stmt, place: Place) -> bool:
         """Whether the statements inside one are placed one by one."""
         if structure.is_bound(statement):
             return True
         if not isinstance(statement, (ast.For, ast.If)) or not self._missing(place):
             return False
+        if not place.phase and structure.has_phases(statement):
+            return True
         inside = [each for each in query.statements(statement) if each is not statement]
         if statement in self.plan.at_end or any(each in self.plan.before for each in inside):
             return True
@@ -293,7 +317,9 @@ class KernelBody:
     def _check_replicated(self, statement: ast.stmt) -> None:
         """A loop or condition that every thread runs for itself must not race with a write."""
         changed = set(query.written_arrays(self.kernel.root)) - self.local
-        if not isinstance(statement, (ast.For, ast.If)) or self._is_macro(statement):
+        if not isinstance(statement, (ast.For, ast.If)) or restrictions.is_macro(
+            statement, self.facts
+        ):
             touched = {query.base_name(each) for each in query.accesses(statement)}
             if touched & changed:
                 raise LoweringError(
@@ -303,17 +329,6 @@ class KernelBody:
                     span=self.program.source.span(statement),
                     hints=["store its result in a cell of an array, so that one thread runs it"],
                 )
-
-    def _is_macro(self, statement: ast.stmt) -> bool:
-        """Whether a loop or condition inside cannot be taken apart."""
-        for each in query.statements(statement):
-            if isinstance(each, ast.If) and not self.facts.is_static(each.test):
-                return True
-            if isinstance(each, ast.For) and query.header(each) is None:
-                return True
-            if isinstance(each, (ast.While, ast.With, ast.Try)) or flow.has_jump(each):
-                return True
-        return False
 
     # --- phases ---------------------------------------------------------------------------------
 
@@ -330,7 +345,7 @@ class KernelBody:
             place = replace(
                 place, axes=frozenset(a for a in self.kernel.wide if a not in used), phase=True
             )
-        if extent < self.kernel.threads[axis]:
+        if extent is not None and extent < self.kernel.threads[axis]:
             conditions.append(self._within(loop, extent))
         body: list[ast.stmt] = []
         if header.variable not in self.hoisted:
@@ -354,13 +369,13 @@ class KernelBody:
         index = nodes.attribute(self.words.cuda, "threadIdx", structure.axis_of(loop))
         return nodes.compare(index, ast.Lt, nodes.const(extent))
 
-    def _extent(self, loop: ast.For) -> int:
+    def _extent(self, loop: ast.For) -> int | None:
+        """The threads that run a loop; None where all threads along its axis do."""
         header = query.header(loop)
         assert header is not None
         start, stop, step = (self.facts.number(e) for e in (header.start, header.stop, header.step))
-        assert start is not None
-        assert stop is not None
-        assert step
+        if start is None or stop is None or not step:
+            return None
         return len(range(start, stop, step))
 
     def _thread_reads(self, writer: IndexWriter) -> list[ast.stmt]:

@@ -97,8 +97,7 @@ class Lanes:
         self.casts, self.cuda, self.numpy = casts, cuda, numpy
         self._fresh = fresh
         self._others: dict[str, str] = {}
-        x, y, z = kernel.block
-        self._full = x * y * z % WARP == 0  # no warp lacks lanes
+        self._full = kernel.size is not None and kernel.size % WARP == 0  # no warp lacks lanes
 
     def reads(self, *, always: bool) -> list[ast.stmt]:
         """``lane = uint32(cuda.laneid)``, where it is needed, or always."""

@@ -56,10 +56,9 @@ def read(program: Program, structure: Structure, statement: ast.stmt, facts: Fac
     """
     made = query.allocation(statement)
     assert made is not None
-    shape = shapes.literal(program, statement, facts)
     accesses = _accesses(structure.root, statement, made.array, facts)
     if not any(each.threads for each in accesses):
-        return LocalArray(made.array, shape, None)
+        return LocalArray(made.array, shapes.literal(program, statement, facts), None)
     first = accesses[0]
     axes = set(first.threads)
     wide = {axis for axis in structure.wide if axis in axes}
@@ -75,7 +74,13 @@ def read(program: Program, structure: Structure, statement: ast.stmt, facts: Fac
         part[found[0]] = found[1]
     if _is_used_whole(structure.root, made.array):
         _refuse(program, statement, made.array)
-    reshape, kept = _reshape(part, shape, accesses, facts)
+    shape = [facts.number(each) for each in made.shape or ()]
+    told = {k for k, each in part.items() if not each.has_turns}  # whatever the extent
+    if any(
+        (n is None and k not in told) or (n is not None and n <= 0) for k, n in enumerate(shape)
+    ):
+        shapes.literal(program, statement, facts)
+    reshape, kept = _reshape(part, [each or 1 for each in shape], accesses, facts)
     return LocalArray(made.array, kept, reshape)
 
 
@@ -210,7 +215,7 @@ def _fits(access: _Access, dimension: int, part: _Part) -> bool:
 
 def _reshape(
     parts: dict[int, _Part],
-    shape: tuple[int, ...],
+    shape: Sequence[int],
     accesses: Sequence[_Access],
     facts: Facts,
 ) -> tuple[Reshape, tuple[int, ...]]:

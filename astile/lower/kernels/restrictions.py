@@ -8,6 +8,8 @@ from collections.abc import Collection, Sequence
 from astile.errors import LoweringError
 from astile.ir import query
 from astile.ir.program import Program
+from astile.lower import flow
+from astile.lower.facts import Facts
 
 
 def check(program: Program, body: Sequence[ast.stmt]) -> None:
@@ -37,6 +39,23 @@ def check(program: Program, body: Sequence[ast.stmt]) -> None:
                     notes=["numba.cuda has no arrays made in a kernel but shared and local ones"],
                     hints=["write it as a loop over cells"],
                 )
+
+
+def is_macro(statement: ast.stmt, facts: Facts) -> bool:
+    """Whether a loop or condition cannot be taken apart into what threads run together.
+
+    Args:
+        statement: with all that is inside it.
+        facts: the program's integers.
+    """
+    for each in query.statements(statement):
+        if isinstance(each, ast.If) and not facts.is_static(each.test):
+            return True
+        if isinstance(each, ast.For) and query.header(each) is None:
+            return True
+        if isinstance(each, (ast.While, ast.With, ast.Try)) or flow.has_jump(each):
+            return True
+    return False
 
 
 def _own_nodes(statement: ast.stmt) -> list[ast.AST]:

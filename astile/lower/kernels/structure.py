@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import prod
 
 from astile.analysis.reading import hardware
 from astile.errors import LoweringError
-from astile.ir import printer, query
+from astile.ir import nodes, printer, query
 from astile.ir.program import Program
 from astile.lower import flow
 from astile.lower.facts import Facts
@@ -28,22 +29,31 @@ class Structure:
     Args:
         root: its outermost loop, which is bound.
         blocks: axis -> the loop over blocks along it.
-        threads: axis -> threads of a block along it; axes without a loop are absent.
+        threads: axis -> threads of a block along it, the most where a call decides how many there
+            are; axes without a loop are absent.
+        counted: axis -> how many threads there are along it, where a call decides that; at most
+            one axis.
     """
 
     root: ast.For
     blocks: Mapping[str, ast.For]
     threads: Mapping[str, int]
+    counted: Mapping[str, ast.For] = field(default_factory=dict)
 
     @property
     def block(self) -> tuple[int, int, int]:
-        """Threads along x, y, z."""
+        """Threads along x, y, z; the most that there can be."""
         return (self.threads.get("x", 1), self.threads.get("y", 1), self.threads.get("z", 1))
 
     @property
     def wide(self) -> tuple[str, ...]:
         """Axes along which a block has more than one thread."""
         return tuple(axis for axis in AXES if self.threads.get(axis, 1) > 1)
+
+    @property
+    def size(self) -> int | None:
+        """How many threads a block has; None where a call decides that."""
+        return None if self.counted else prod(self.block)
 
 
 def level(statement: ast.AST) -> str:
@@ -71,6 +81,11 @@ def is_bound(statement: ast.stmt) -> bool:
     return holds(statement, "block") or holds(statement, "thread")
 
 
+def has_phases(statement: ast.stmt) -> bool:
+    """Whether what threads of a block run together or share out is the statement or inside it."""
+    return is_bound(statement) or any(map(hardware.is_cooperative, query.statements(statement)))
+
+
 def read(program: Program, root: ast.For, facts: Facts) -> Structure:
     """The structure of a nest, its form checked.
 
@@ -87,7 +102,7 @@ def read(program: Program, root: ast.For, facts: Facts) -> Structure:
     check.statement(root, ())
     check.names()
     check.limits()
-    return Structure(root, check.blocks, check.threads)
+    return Structure(root, check.blocks, check.threads, check.counted)
 
 
 class _Check:
@@ -95,6 +110,7 @@ class _Check:
         self.program, self.root, self.facts = program, root, facts
         self.blocks: dict[str, ast.For] = {}
         self.threads: dict[str, int] = {}
+        self.counted: dict[str, ast.For] = {}
         self.inner_names = query.names_written(root)
 
     def fail(
@@ -231,17 +247,30 @@ class _Check:
                 loop,
                 "bind one of them to another axis",
             )
-        extent = self.extent(loop)
-        if extent is None:
-            self.fail(
-                f"the number of threads along {axis} must be a literal; {header.variable} runs "
-                f"over {printer.print_expression(loop.iter)}",
-                loop,
-                f"split {header.variable} by a literal factor and bind the inner loop",
-                code="lowering.not-literal",
-            )
-        assert extent is not None
-        self.threads[axis] = max(extent, self.threads.get(axis, 1))
+        extent, known = self.extent(loop), self.counted.get(axis)
+        if extent is not None:
+            self.threads[axis] = max(extent, self.threads.get(axis, 1))
+        elif not self._is_counted(header) or (known is not None and not _is_alike(known, loop)):
+            self._not_literal(loop, axis)
+        else:
+            self.counted[axis] = loop
+
+    def _is_counted(self, header: query.Header) -> bool:
+        """Whether the host can count the iterations of a loop before it launches the kernel."""
+        from_0 = query.is_constant(header.start, 0) and query.is_constant(header.step, 1)
+        is_known = self.facts.is_integer(header.stop)
+        return from_0 and is_known and not query.names_read(header.stop) & self.inner_names
+
+    def _not_literal(self, loop: ast.For, axis: str) -> None:
+        header = query.header(loop)
+        assert header is not None
+        self.fail(
+            f"the number of threads along {axis} must be a literal, or the same size in all loops; "
+            f"{header.variable} runs over {printer.print_expression(loop.iter)}",
+            loop,
+            f"split {header.variable} by a literal factor and bind the inner loop",
+            code="lowering.not-literal",
+        )
 
     def extent(self, loop: ast.For) -> int | None:
         """The number of iterations where it is known now."""
@@ -308,6 +337,18 @@ class _Check:
 
     def limits(self) -> None:
         """Refuse blocks that no GPU takes."""
+        for axis, loop in self.counted.items():
+            if axis in self.threads:
+                self._not_literal(loop, axis)
+        if len(self.counted) > 1:
+            *_, last = self.counted.values()
+            self.fail(
+                f"calls decide how many threads there are along {' and '.join(self.counted)}: at "
+                "most one number of threads can be left open",
+                last,
+                "split all of these loops but one by literal factors, and bind the inner loops",
+                code="lowering.not-literal",
+            )
         total = 1
         for axis, extent in self.threads.items():
             total *= extent
@@ -326,3 +367,9 @@ class _Check:
                 "split by smaller factors, or leave one of the loops unbound",
                 code="lowering.limit",
             )
+        for axis in self.counted:
+            self.threads[axis] = min(MOST_ALONG[axis], MOST_THREADS // total)
+
+
+def _is_alike(one: ast.For, other: ast.For) -> bool:
+    return nodes.same(one.iter, other.iter)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from astile.analysis.forms import affine
 from astile.analysis.reading.fragments import Product
+from astile.analysis.reading.hardware import is_cooperative
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.lower import bounds, flow
@@ -209,7 +210,7 @@ class _Lanes:
         assignments = [each for each in body if isinstance(each, ast.Assign)]
         if not all(isinstance(each.targets[0], ast.Subscript) for each in assignments):
             return None
-        if not any(self._is_wide(each) for s in assignments for each in query.accesses(s)):
+        if not any(self.is_wide(each) for s in assignments for each in query.accesses(s)):
             return None
         return [made for each in assignments for made in self._statement(each)]
 
@@ -217,10 +218,10 @@ class _Lanes:
         target = statement.targets[0]
         assert isinstance(target, ast.Subscript)
         value, lanes = statement.value, range(self.count or 0)
-        if not (isinstance(value, ast.Subscript) and self._is_wide(value)):
+        if not (isinstance(value, ast.Subscript) and self.is_wide(value)):
             parts: list[ast.expr] = [self._lane(value, k) for k in lanes]
             values: ast.expr = nodes.tuple_of(parts)
-        elif self._is_wide(target):
+        elif self.is_wide(target):
             values = self._call("load", value, [])
         else:
             assert self.writer.layout is not None
@@ -230,7 +231,7 @@ class _Lanes:
             every.ctx = ast.Store()
             yield nodes.assign(every, self._call("load", value, []))
             parts = [nodes.name(each) for each in names]
-        if self._is_wide(target):
+        if self.is_wide(target):
             yield ast.Expr(self._call("store", target, [values]))
             return
         for lane, part in zip(lanes, parts, strict=True):
@@ -258,7 +259,7 @@ class _Lanes:
         name = layout.word(f"{word}{self.count}")
         return nodes.call(name, [nodes.name(base), index, *rest])
 
-    def _is_wide(self, access: ast.Subscript) -> bool:
+    def is_wide(self, access: ast.Subscript) -> bool:
         """Whether the lanes of an access are neighbours, and the first at a multiple of them."""
         layout, base = self.writer.layout, query.base_name(access)
         if layout is None or base is None or base in layout.local or self.count is None:
@@ -305,6 +306,42 @@ def lanes_of(loop: ast.For, writer: IndexWriter) -> Form | None:
     return _Lanes(loop, writer.inside(loop), header.variable, _count(loop)).form()
 
 
+def lanes_for(loop: ast.For, writer: IndexWriter) -> int | None:
+    """How many neighbours the widest access moves of all arrays in a loop; None without one.
+
+    Args:
+        loop: of any kind.
+        writer: rewrites expressions where the loop stands.
+    """
+    layout = writer.layout
+    if layout is None:
+        return None
+    bases = {query.base_name(each) for each in query.accesses(loop)}
+    sizes = [layout.sizes.get(each or "", 0) for each in bases]
+    if not sizes or not all(sizes):
+        return None
+    count = _MOST_BYTES // max(sizes)
+    return count if count in _LANES else None
+
+
+def moves_whole(loop: ast.For, writer: IndexWriter) -> bool:
+    """Whether a loop over lanes becomes accesses of several cells, and no others.
+
+    Args:
+        loop: of kind ``vector``.
+        writer: rewrites expressions where the loop stands.
+    """
+    header = query.header(loop)
+    if header is None or writer.layout is None:
+        return False
+    lanes = _Lanes(loop, writer.inside(loop), header.variable, _count(loop))
+    body = [each for each in query.statements(loop) if not query.bodies(each)]
+    found = [each for statement in body for each in query.accesses(statement)]
+    if not found or not all(map(lanes.is_wide, found)):
+        return False
+    return lanes_of(loop, writer) is not None
+
+
 def layout_of(
     program: Program,
     root: ast.For,
@@ -313,7 +350,7 @@ def layout_of(
     frame: Frame,
     product: Callable[[ast.For], Product | None],
 ) -> Layout | None:
-    """What is known of the arrays of a nest; None where no loop runs over lanes or tiles.
+    """What is known of the arrays of a nest; None where no loop may move several cells at a time.
 
     Args:
         program: the whole program.
@@ -325,7 +362,9 @@ def layout_of(
     """
     kinds = ("vector", *query.MATRIX_WORDS)
     headers = map(query.header, query.loops(root))
-    if not any(each is not None and each.kind in kinds for each in headers):
+    if not any(each is not None and each.kind in kinds for each in headers) and not any(
+        map(is_cooperative, query.loops(root))
+    ):
         return None
     made = [m for s in query.statements(root) if (m := query.allocation(s)) is not None]
     shared = {

@@ -5,6 +5,7 @@ from numpy import uint32, uint64
 
 @cuda.jit
 def row_sums_kernel(x, out, H, W):
+    rank = uint32(cuda.threadIdx.x)
     i = uint32(cuda.blockIdx.x)
     total = np.float32(0.0)
     for j in range(uint64(W)):
@@ -13,10 +14,11 @@ def row_sums_kernel(x, out, H, W):
     j = uint32(cuda.threadIdx.x)
     if j < uint64(W):
         out[i, j] = total + x[i, j]
-    # out[i, j] is written above, out[i, j] is written again below
-    cuda.syncthreads()
-    if cuda.threadIdx.x == 0 and uint64(W) > uint32(8):
-        for j in range(uint32(8), uint64(W)):
+    if uint64(W) > uint32(8):
+        # out[i, j] is written above, out[i, j] is written again below
+        cuda.syncthreads()
+        # the threads of the block share these iterations
+        for j in range(uint32(8) + rank, uint64(W), uint32(8)):
             out[i, j] = total + x[i, j]
 
 
