@@ -346,9 +346,9 @@ class Kernel(Generic[P, R_co]):
         specializer = forms.specializer(target)
         with limits.naming_steps(() if original else forms.schedule(target).steps):
             launcher = specializer.suited_to(checked, original=original, check_bounds=may_leave)
-        if target == "cuda":
-            self._warn_of_copies(checked)
-        result = launcher(checked)
+            if target == "cuda":
+                self._warn_of_copies(checked)
+            result = launcher(checked)
         if target in ("python", "cpu"):
             self._repeats.keep(given, checked, launcher)
         return result

@@ -1,4 +1,6 @@
-"""The words of printed programs: loop kinds, memory scopes and scalar types, all plain Python.
+"""The words of printed programs: loop kinds, memory scopes, scalar types and roundings.
+
+All of them are plain Python.
 
 A printed program runs as it stands: every loop word takes the arguments of `range` and is one,
 every memory word gives a NumPy array. What the words say beyond that is for the code generators.
@@ -7,7 +9,7 @@ every memory word gives a NumPy array. What the words say beyond that is for the
 from __future__ import annotations
 
 import builtins
-from typing import Any, SupportsIndex
+from typing import Any, SupportsFloat, SupportsIndex
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -29,6 +31,7 @@ uint64 = np.uint64
 Shape = SupportsIndex | tuple[SupportsIndex, ...]
 
 __all__ = [
+    "bf16",
     "block",
     "bool_",
     "float16",
@@ -43,6 +46,7 @@ __all__ = [
     "parallel",
     "range",
     "shared",
+    "tf32",
     "thread",
     "uint8",
     "uint16",
@@ -92,6 +96,36 @@ def vector(*bounds: SupportsIndex) -> range:
     return range(*bounds)
 
 
+def tf32(value: SupportsFloat) -> np.float32:
+    """A number rounded to TF32: as float32, with 10 bits after the point.
+
+    It goes to the nearest such number, from the middle between two away from zero.
+
+    Args:
+        value: rounded to float32 first.
+    """
+    number = np.float32(value)
+    if number != number:
+        return number
+    bits = int(number.view(np.uint32)) + 0x1000
+    return np.uint32(bits & 0xFFFFE000).view(np.float32)
+
+
+def bf16(value: SupportsFloat) -> np.float32:
+    """A number rounded to bfloat16: as float32, with 7 bits after the point.
+
+    It goes to the nearest such number, from the middle between two to the even one.
+
+    Args:
+        value: rounded to float32 first.
+    """
+    number = np.float32(value)
+    if number != number:
+        return number
+    bits = int(number.view(np.uint32))
+    return np.uint32((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32)
+
+
 class Axes:
     """Loops bound to the three axes of a launch: its blocks, or the threads of one block."""
 
@@ -132,8 +166,36 @@ class Axes:
         return range(*bounds)
 
 
+class M16N8K8:
+    """Matrix instructions of 16 rows, 8 columns, and 8 products for each sum."""
+
+    def tf32(self, *bounds: SupportsIndex) -> range:
+        """A loop of products of float32 that are rounded by `tf32`, summed up in float32.
+
+        Args:
+            *bounds: stop; or start, stop; or start, stop, step.
+
+        Raises:
+            TypeError: as `range` does.
+            ValueError: step is zero.
+        """
+        return range(*bounds)
+
+
 class M16N8K16:
     """Matrix instructions of 16 rows, 8 columns, and 16 products for each sum."""
+
+    def bf16(self, *bounds: SupportsIndex) -> range:
+        """A loop of products of float32 that are rounded by `bf16`, summed up in float32.
+
+        Args:
+            *bounds: stop; or start, stop; or start, stop, step.
+
+        Raises:
+            TypeError: as `range` does.
+            ValueError: step is zero.
+        """
+        return range(*bounds)
 
     def f16(self, *bounds: SupportsIndex) -> range:
         """A loop of products of float16, summed up in float32.
@@ -151,6 +213,7 @@ class M16N8K16:
 class MatrixInstructions:
     """Loops that the matrix units of a GPU compute, by the shape of their instruction."""
 
+    m16n8k8 = M16N8K8()
     m16n8k16 = M16N8K16()
 
 

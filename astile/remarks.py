@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from astile.analysis.counts.occupancy import H100, SHARED_DEFAULT, WARP
+from astile.analysis.counts.gpu_limits import SHARED_UNASKED, with_most_shared
+from astile.analysis.counts.occupancy import H100, WARP
 from astile.analysis.counts.traffic import Footprint
 from astile.analysis.forms import affine
 from astile.analysis.reading import hardware
@@ -62,10 +63,10 @@ def _on_intermediates(before: Form, after: Form, kept: frozenset[str]) -> Iterat
     for each in before.buffers:
         if each.name not in moved or each.shape is None:
             continue
-        fits = "does not fit" if each.size > SHARED_DEFAULT else "fits"
+        fits = "does not fit" if each.size > SHARED_UNASKED else "fits"
         text = (
             f"{each.name}: {times(each.shape)} {each.dtype} = {human(each.size)}, {fits} "
-            f"{human(SHARED_DEFAULT)} of shared memory"
+            f"{human(SHARED_UNASKED)} of shared memory"
         )
         tile = next(
             (
@@ -127,10 +128,12 @@ def _on_launches(launches: Sequence[Launch]) -> Iterator[str]:
         if every and each.busy < (1 - _IDLE) * every:
             idle = 100 * (1 - each.busy / every)
             yield f"{idle:.0f} % of {every:,} threads have nothing to do: tiles overrun the arrays"
-        if each.shared_bytes > SHARED_DEFAULT:
+        if each.shared_bytes > SHARED_UNASKED:
+            gpus = with_most_shared(each.shared_bytes)
+            given = f"GPUs of compute capability {gpus} give it" if gpus else "no GPU gives it"
             yield (
                 f"{human(each.shared_bytes)} of shared memory are more than the "
-                f"{human(SHARED_DEFAULT)} that every block has"
+                f"{human(SHARED_UNASKED)} that every block has; {given}"
             )
 
 

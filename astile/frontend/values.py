@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from astile.ir.casts import ROUNDINGS
 from astile.ir.program import ConstantValue
 
 #: Modules whose functions both plain Python and numba run.
@@ -75,6 +76,8 @@ def meaning(value: object) -> Meaning | None:
     if frozen is not None:
         return frozen
     word = _word(value)
+    if f"{WORDS_MODULE}.{word}" in ROUNDINGS:
+        return Imported(f"{WORDS_MODULE}.{word}")
     if word is not None:
         return Word(word)
     path = import_path(value)

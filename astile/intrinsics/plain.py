@@ -1,4 +1,7 @@
-"""Questions about arrays that host functions of generated text ask; no GPU is needed."""
+"""Questions about arrays that host functions of generated text ask; no GPU is needed.
+
+And what they raise.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,19 @@ from typing import Any
 
 #: The longest axis along which an int32 counts.
 _LONGEST = 2**31 - 1
+
+
+class SharedMemoryError(RuntimeError):
+    """A launch wants more shared memory for a block than its GPU gives.
+
+    Args:
+        size: bytes that it wants.
+        most: bytes that the GPU gives.
+    """
+
+    def __init__(self, size: int, most: int) -> None:
+        super().__init__(f"{size} bytes of shared memory in one block; this GPU gives {most}")
+        self.size, self.most = size, most
 
 
 def is_aligned(size: int, *arrays: Any) -> bool:

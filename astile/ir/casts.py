@@ -1,8 +1,11 @@
-"""Casts to the type of an array's cells: ``x.dtype.type(value)``."""
+"""Casts: to the type of an array's cells, ``x.dtype.type(value)``, and to fewer bits."""
 
 from __future__ import annotations
 
 import ast
+
+#: Functions that round a number to what matrix units multiply, and give it as float32.
+ROUNDINGS = ("astile.loops.bf16", "astile.loops.tf32")
 
 
 def array_of_type(function: ast.expr) -> str | None:

@@ -11,7 +11,7 @@ from astile.ir import nodes
 from astile.ir.fills import cells_of
 
 #: Words of loops that matrix units compute, one for each instruction.
-MATRIX_WORDS = ("mma.m16n8k16.f16",)
+MATRIX_WORDS = ("mma.m16n8k16.f16", "mma.m16n8k16.bf16", "mma.m16n8k8.tf32")
 #: Spelling of a loop's iterator -> the kind of loop. All take the arguments of `range`.
 LOOP_WORDS = (
     "range",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from astile.analysis.forms import affine
 from astile.analysis.forms.affine import Affine
 from astile.ir import module, nodes, query
+from astile.ir.casts import ROUNDINGS
 from astile.ir.module import Parts
 from astile.ir.program import Program
 
@@ -20,14 +21,17 @@ class Frame:
 
     Args:
         program: the program whose module it is.
+        roundings: the module that has `tf32` and `bf16` for what compiles the text.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, roundings: str) -> None:
         self.program = program
         self.above = module.parts(program)
         self.imports = {n: p for n, p in self.above.imports.items() if not _is_word(p)}
         for name, path in self.imports.items():
-            if path.startswith("astile.loops."):
+            if path in ROUNDINGS:
+                self.imports[name] = f"{roundings}.{path.rpartition('.')[2]}"
+            elif path.startswith("astile.loops."):
                 self.imports[name] = "numpy." + path.rpartition(".")[2]
         self._taken = {*self.above.imports, *self.above.constants}
         for helper in self.above.helpers:

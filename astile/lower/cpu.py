@@ -63,7 +63,7 @@ class _Writer:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.frame = assemble.Frame(program)
+        self.frame = assemble.Frame(program, "astile.intrinsics.rounding")
         self.njit = self.frame.word("numba.njit")
         self.numpy = self.frame.word("numpy")
         self.has_cores = False

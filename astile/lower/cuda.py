@@ -7,7 +7,6 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from astile.errors import LoweringError
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
 from astile.lower import assemble, facts, flow, unbound
@@ -21,6 +20,7 @@ from astile.lower.kernels import (
     host,
     launches,
     matrix_units,
+    memory,
     restrictions,
     structure,
     wide,
@@ -32,6 +32,7 @@ from astile.lower.kernels.inside import Inside
 from astile.lower.kernels.kernel import KernelBody, Words
 from astile.lower.kernels.lanes import Lanes
 from astile.lower.kernels.launches import Choice
+from astile.lower.kernels.memory import Piece
 from astile.lower.kernels.plan import Finder
 from astile.lower.kernels.structure import Structure
 from astile.lower.layouts import Layout
@@ -39,8 +40,6 @@ from astile.lower.lowered import KernelInfo, Lowered
 from astile.lower.types import dtypes, joined_types, numeric
 from astile.lower.types.kinds import Kinds
 
-#: Static shared memory of one block that every GPU has (CUDA programming guide).
-MOST_SHARED = 48 * 1024
 #: Numbers of Python -> the type of the cell in which one comes back from the GPU.
 _CELLS = {"int": "int64", "float": "float64", "bool": "bool_", "complex": "complex128"}
 _NO_FACTS = Facts(frozenset(), {})
@@ -94,7 +93,7 @@ class _Module:
         self.unset = unbound.readings(program)
         self.kinds = Kinds(program, types)
         self.plan = barriers(program)
-        self.frame = assemble.Frame(program)
+        self.frame = assemble.Frame(program, "astile.intrinsics.matrix_units")
         word = self.frame.word
         casts = Casts(*(word(f"numpy.{each}") for each in ("int32", "uint32", "uint64", "int64")))
         self.grid, self.threads = self.frame.fresh("grid"), self.frame.fresh("threads")
@@ -186,18 +185,29 @@ class _Module:
         return [name for name in every if name in reads and name not in own]
 
     def _define(
-        self, name: str, parameters: Sequence[str], body: list[ast.stmt]
-    ) -> ast.FunctionDef:
+        self,
+        name: str,
+        parameters: Sequence[str],
+        body: list[ast.stmt],
+        piece: Piece | None = None,
+    ) -> None:
         functions.compilable(body, self._imports(), self.frame.word)
         decorator = nodes.attribute(self.words.cuda, "jit")
         made = assemble.function(name, parameters, body or [ast.Pass()], decorator)
+        if piece is not None:
+            asked = nodes.call(piece.decorator, [nodes.const(piece.size)])
+            made.decorator_list.insert(0, asked)
         self.kernels.append(made)
-        return made
 
     def _nest(self, root: ast.For) -> list[ast.stmt]:
         restrictions.check(self.program, [root])
         unbound.check(self.program, root, self.unset)
         kernel = structure.read(self.program, root, self.facts)
+        held = emit.private_arrays(self.program, kernel, self.facts)
+        memory.check_local(self.program, root, held, self.types)
+        shared = dtypes.shared_bytes(self.program, root, self.facts, self.types)
+        piece = memory.piece(self.program, root, shared or {}, self.frame.word)
+        piece = None if self.plain else piece  # the simulator gives all that is asked for
         layout = None
         if not self.plain:
             product = matrix_units.products(self.program, root, self.kinds, kernel)
@@ -205,42 +215,43 @@ class _Module:
                 self.program, root, self.facts, self.types, self.frame,
                 (lambda loop: None) if self.exact else product,
             )  # fmt: skip
-        body = self._body(kernel, layout)
-        if layout is not None and not layout.wide:
-            layout, body = None, self._body(kernel, None)
-        shared = dtypes.shared_bytes(self.program, root, self.facts, self.types)
-        if shared is not None:
-            self._check_shared(root, shared)
+        body = self._body(kernel, layout, piece)
+        if layout is not None and not (layout.wide or layout.parts):
+            layout, body = None, self._body(kernel, None, piece)
         name = self._kernel_name([root])
         own = query.names_written(root)
         parameters = self._parameters([root], own)
         checks = self._checked(body, parameters)
-        self._define(name, parameters, body)
+        self._define(name, parameters, body, piece)
         grid = {axis: self._blocks(loop) for axis, loop in kernel.blocks.items()}
         texts = [printer.print_expression(grid[a]) if a in grid else "1" for a in "xyz"]
         total = None if shared is None else sum(shared.values())
-        info = KernelInfo(name, (texts[0], texts[1], texts[2]), kernel.block, total)
+        asked = 0 if piece is None else piece.size
+        info = KernelInfo(name, (texts[0], texts[1], texts[2]), kernel.block, asked or total)
         self.infos.append(info)
-        choice = Choice(name)
+        choice = Choice(name, shared=asked)
         test = None if layout is None else layout.test()
         if test is not None:
             other = self.frame.fresh(f"{name.removesuffix('_kernel')}_scalar_kernel")
-            self._define(other, parameters, self._body(kernel, None))
-            choice = Choice(name, test, other)
+            self._define(other, parameters, self._body(kernel, None, piece), piece)
+            choice = Choice(name, test, other, asked)
             self.infos.append(replace(info, name=other))
         threads = launches.block(kernel, self.threads)
         launched = launches.launch(choice, grid, threads.extents, parameters, self.grid)
         return [*threads.checks, *(self._with_checks([root], launched) if checks else launched)]
 
-    def _body(self, kernel: Structure, layout: Layout | None) -> list[ast.stmt]:
+    def _body(
+        self, kernel: Structure, layout: Layout | None, piece: Piece | None
+    ) -> list[ast.stmt]:
         """The statements of a kernel.
 
         Args:
             kernel: its structure.
             layout: of its arrays; None for a text without accesses of several cells.
+            piece: where its shared arrays lie; None where each is allocated by itself.
         """
         layout = None if layout is None else replace(layout, fresh=self.fresh)
-        words = replace(self.words, layout=layout)
+        words = replace(self.words, layout=layout, piece=piece)
 
         def word(name: str) -> str:
             return self.frame.word(f"astile.intrinsics.async_copies.{name}")
@@ -276,19 +287,6 @@ class _Module:
             last.body = [*before, *last.body, *after]
             return [*first, last]
         return [*before, *launched, *after]
-
-    def _check_shared(self, root: ast.For, shared: Mapping[str, int]) -> None:
-        total = sum(shared.values())
-        if total <= MOST_SHARED:
-            return
-        largest = max(shared, key=lambda array: shared[array])
-        raise LoweringError(
-            f"{total} bytes of shared memory in one block; there are {MOST_SHARED}",
-            code="lowering.shared-memory",
-            span=self.program.source.span(root),
-            notes=[f"{array} takes {size} bytes" for array, size in shared.items()],
-            hints=[f"use smaller tiles, or leave {largest} in global memory"],
-        )
 
     def _blocks(self, loop: ast.For) -> ast.expr:
         """How many blocks run a loop, as the host computes it."""

@@ -10,13 +10,6 @@ from astile.ir.program import Program
 from astile.rewrites.parts.marks import mark
 from astile.rewrites.parts.result import Editor, Rewritten
 
-#: Instructions that there are, and why no plain loop means what they do.
-_WITHOUT_MEANING = {
-    "mma.m16n8k16.bf16": "NumPy has no type bfloat16, so that no plain program has such operands",
-    "mma.m16n8k8.tf32": "it rounds operands to 10 bits after the point, which no text of a plain "
-    "program says",
-}
-
 
 def tensorize(program: Program, loop: int, intrinsic: str) -> Rewritten:
     """Let the matrix units of a GPU compute a loop over products of matrices.
@@ -24,15 +17,17 @@ def tensorize(program: Program, loop: int, intrinsic: str) -> Rewritten:
     The loop stays a loop: it only gets the name of the instruction. On a GPU the 32 threads of a
     warp compute all iterations together, with operands read from shared memory by `ldmatrix`;
     elsewhere the loops run as they stand. The products are exact and are summed up in float32, in
-    the order of the hardware. What form the loops need: see `astile.analysis.reading.fragments`.
-    The primitive is that of TVM, and a case of `replace` in Exo.
+    the order of the hardware. Operands of float32 are rounded to TF32 or bfloat16 on their way, as
+    the function itself says: ``tf32(a[...]) * tf32(b[...])``. What form the loops need: see
+    `astile.analysis.reading.fragments`. The primitive is that of TVM, and a case of `replace` in
+    Exo.
 
     Args:
         program: the program before.
         loop: identity of a loop inside the loops over threads. Inside it are a loop over the two
-            rows of a thread, one over its two columns, and one over 16 products for each sum;
-            others of literal length are over tiles.
-        intrinsic: ``"mma.m16n8k16.f16"``.
+            rows of a thread, one over its two columns, and one over 16 products for each sum, or
+            8 for TF32; others of literal length are over tiles.
+        intrinsic: ``"mma.m16n8k16.f16"``, ``"mma.m16n8k16.bf16"`` or ``"mma.m16n8k8.tf32"``.
 
     Raises:
         ScheduleError: for an unknown instruction, or a nest of another form.
@@ -55,17 +50,15 @@ def tensorize(program: Program, loop: int, intrinsic: str) -> Rewritten:
     """
     edit = Editor(program)
     if intrinsic not in query.MATRIX_WORDS:
-        why = _WITHOUT_MEANING.get(str(intrinsic))
-        known = suggestions(str(intrinsic), query.MATRIX_WORDS, "instructions")
         raise ScheduleError(
-            f"no instruction {intrinsic!r}" + ("" if why is None else f": {why}"),
+            f"no instruction {intrinsic!r}",
             code="schedule.bad-intrinsic",
-            hints=known if why is None else [f"use float16 and {query.MATRIX_WORDS[0]!r}"],
+            hints=suggestions(str(intrinsic), query.MATRIX_WORDS, "instructions"),
         )
     node = edit.loop(loop)
     try:
         threads = warps.threads_around(edit.program, node)
-        fragments.product(edit.program, node, threads)
+        fragments.product(edit.program, node, threads, intrinsic)
     except warps.MisfitError as problem:
         raise ScheduleError(
             f"the matrix units cannot compute this: {problem.reason}",

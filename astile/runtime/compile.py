@@ -19,8 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from astile.errors import LoweringError
+from astile.intrinsics.plain import SharedMemoryError
 from astile.ir.program import Program
-from astile.runtime import kernel_lines
+from astile.runtime import kernel_lines, launch_limits
 from astile.runtime.traced import PlaceOf, nowhere
 
 #: What importing numba.cuda raises where something of CUDA is missing.
@@ -223,9 +224,9 @@ def _after(cuda: Any, later: Any, earlier: Any) -> None:
 
 
 def prepare_kernels(function: Any, threads: Mapping[str, int]) -> None:
-    """Let kernels keep the lines of their text, for profilers, and no more registers than fit.
+    """Let kernels keep the lines of their text, for profilers, and refuse what cannot be launched.
 
-    A block whose threads have more registers than a multiprocessor cannot be launched.
+    They have no more registers than fit.
 
     Args:
         function: the host function of a module whose kernels were not launched so far.
@@ -236,6 +237,7 @@ def prepare_kernels(function: Any, threads: Mapping[str, int]) -> None:
         if isinstance(options, dict) and not in_simulator():
             options.update(lineinfo=True, launch_bounds=count)
             kernel_lines.kept_where_possible(function.__globals__[name])
+            launch_limits.checked(function.__globals__[name], name, count)
 
 
 def check_bounds(function: Any) -> None:
@@ -294,10 +296,14 @@ def retelling(
         place_of: lines of the text in the user's file.
 
     Raises:
-        LoweringError: for every error of numba's compiler.
+        LoweringError: for every error of numba's compiler, and where a GPU has too little memory.
     """
     try:
         yield
+    except SharedMemoryError as error:
+        name = "the kernel" if program is None else program.name
+        launch_limits.check_shared(name, error.size, error.most, "this GPU")
+        raise
     except SystemError as error:
         if error.__cause__ is None:
             raise

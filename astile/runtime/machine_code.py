@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from astile.analysis.counts import sass
+from astile.analysis.counts import gpu_limits, sass
 from astile.analysis.counts.occupancy import A100, H100, Occupancy, occupancy
 from astile.ir import query
 from astile.lower.lowered import Lowered
-from astile.runtime import cubin, recording
+from astile.runtime import cubin, launch_limits, recording
 from astile.tables import table_text
 
 #: Instructions that keep in memory what should be in registers.
@@ -30,7 +30,7 @@ class KernelCode:
         registers: of one thread.
         stack: bytes of one thread.
         spill_bytes: bytes that its instructions store to memory of the thread.
-        shared_bytes: static bytes of one block.
+        shared_bytes: of one block.
         main_loop: name of an instruction -> how many, in the innermost loop with most arithmetic.
         loop: the loop of the text that this is; None where there is none.
         occupancy: what fits on one multiprocessor.
@@ -138,22 +138,25 @@ def _complaint(code: KernelCode) -> str:
 
 
 def _code(text: str, launch: recording.Launch, cc: tuple[int, int]) -> KernelCode:
-    threads = prod(launch.block)
+    threads, name = prod(launch.block), f"sm_{cc[0]}{cc[1]}"
     machine = cubin.cubin(launch.kernel, launch.signature, cc, threads)
     taken = cubin.resources(machine, cc)
+    shared = taken.shared + launch.shared
+    launch_limits.check_compiled(launch.name, taken.registers, taken.stack, threads)
+    launch_limits.check_shared(launch.name, shared, gpu_limits.most_shared(cc), name)
     code = sass.parse(cubin.disassembly(machine))
     body = code.main_loop()
     gpu = H100 if cc >= (9, 0) else A100
     return KernelCode(
         launch.name,
-        f"sm_{cc[0]}{cc[1]}",
+        name,
         taken.registers,
         taken.stack,
         code.local_bytes(),
-        taken.shared,
+        shared,
         sass.mix_of(body),
         _loop_at(text, body),
-        occupancy(threads, taken.shared, taken.registers, gpu),
+        occupancy(threads, shared, taken.registers, gpu),
     )
 
 

@@ -21,12 +21,14 @@ class Launch:
         name: of the kernel.
         block: threads along x, y, z.
         signature: numba's spelling of the type of each argument.
+        shared: bytes of shared memory that the launch asks for.
     """
 
     kernel: Any
     name: str
     block: tuple[int, ...]
     signature: tuple[str, ...]
+    shared: int = 0
 
 
 class _Recorder:
@@ -38,10 +40,11 @@ class _Recorder:
     def __getitem__(self, configuration: Any) -> Any:
         block = configuration[1]
         shape = block if isinstance(block, tuple) else (block,)
+        shared = configuration[3] if len(configuration) > 3 else 0
 
         def note(*arguments: object) -> None:
             types = tuple(map(_type_of, arguments))
-            self.launches.append(Launch(self.kernel, self.name, (*shape, 1, 1)[:3], types))
+            self.launches.append(Launch(self.kernel, self.name, (*shape, 1, 1)[:3], types, shared))
 
         return note
 

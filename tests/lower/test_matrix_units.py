@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 import pytest
 
+from astile import loops
 from astile.errors import LoweringError
 from astile.lower import cuda
 from astile.lower.lowered import Lowered
-from astile.runtime import emulate, machine_code
+from astile.runtime import cubin, emulate, machine_code, recording
 from astile.schedule.schedule import Schedule
 from tests.support.programs import program_from
 from tests.support.tiles_of_products import COLUMNS, ROWS, matrices, text
@@ -92,6 +94,76 @@ def test_values_of_a_loop_over_one_product() -> None:
     made = s.lowered("cuda", TYPES)
     a, b, c = matrices()
     np.testing.assert_array_equal(emulated(made)[0], c + a.astype(float) @ b.astype(float))
+
+
+# --- operands that are rounded ------------------------------------------------------------------
+
+#: Instruction, how it rounds, products of a sum, how its instruction is called in machine code.
+ROUNDED = [
+    ("mma.m16n8k8.tf32", "tf32", 8, "HMMA.1688.F32.TF32"),
+    ("mma.m16n8k16.bf16", "bf16", 16, "HMMA.16816.F32.BF16"),
+]
+SINGLES = dict.fromkeys("ABC", "float32")
+
+
+@cache
+def rounded(word: str, rows: str = "by rows", columns: str = "by rows", tiles: int = 2) -> Lowered:
+    _, rounding, depth, _ = next(each for each in ROUNDED if each[0] == word)
+    source = text(rows, columns, tiles, rounding=rounding, depth=depth)
+    s = Schedule(program_from(source))
+    s.tensorize([each for each in s.loops() if each.var == "u"][-1], word)
+    return s.lowered("cuda", SINGLES)
+
+
+@pytest.mark.parametrize("word", [each[0] for each in ROUNDED])
+def test_the_text_rounds_what_it_loads(word: str, golden: Callable[[str, str], None]) -> None:
+    rounding = word.rpartition(".")[2]
+    golden(f"lower/{rounding}_cuda.py", rounded(word, columns="by columns").text)
+
+
+@pytest.mark.parametrize("tiles", [1, 2, 3])
+@pytest.mark.parametrize("columns", COLUMNS)
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize(("word", "rounding", "depth", "_"), ROUNDED)
+def test_rounded_values(
+    word: str, rounding: str, depth: int, _: str, rows: str, columns: str, tiles: int
+) -> None:
+    made = rounded(word, rows, columns, tiles)
+    assert f"multiply_add_{rounding}(" in made.text
+    random = np.random.default_rng(depth)
+    shapes = (16, depth), (depth, tiles * 8), (16, tiles * 8)
+    a, b, c = (random.standard_normal(shape).astype(np.float32) for shape in shapes)
+    by_cell = np.vectorize(getattr(loops, rounding), otypes=[np.float64])
+    wanted = c + by_cell(a) @ by_cell(b)
+    assert np.abs(wanted - (c + a.astype(np.float64) @ b)).max() > 1e-4  # it does round
+    emulate.load(made.text, made.entry)(a, b, c)
+    np.testing.assert_allclose(c, wanted, rtol=1e-6, atol=1e-5)
+
+
+@pytest.mark.parametrize("cc", [(8, 0), (9, 0)])
+@pytest.mark.parametrize("columns", COLUMNS)
+@pytest.mark.parametrize(("word", "_", "depth", "name"), ROUNDED)
+def test_machine_code_of_rounded_operands(
+    word: str, _: str, depth: int, name: str, columns: str, cc: tuple[int, int]
+) -> None:
+    made = rounded(word, "by rows", columns)
+    arguments = matrices(2, depth, np.float32)
+    try:
+        [launch] = recording.launches(made.text, made.entry, arguments, {})
+        machine = cubin.disassembly(cubin.cubin(launch.kernel, launch.signature, cc, 32))
+        [code] = machine_code.of(made, arguments, {}, cc).kernels
+    except LoweringError as error:
+        pytest.skip(f"no tools for machine code here: {error}")
+    assert machine.count(name) == 2
+    assert "LDSM.16.M88.4" in machine
+    assert code.stack == code.spill_bytes == 0
+
+
+def test_other_types_of_rounded_operands() -> None:
+    s = Schedule(program_from(text(rounding="tf32", depth=8)))
+    s.tensorize("h", "mma.m16n8k8.tf32")
+    with pytest.raises(LoweringError, match="a holds float16 and not float32"):
+        s.lowered("cuda", SINGLES | {"A": "float16"})
 
 
 # --- machine code -------------------------------------------------------------------------------

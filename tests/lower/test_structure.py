@@ -99,14 +99,14 @@ def test_too_much_shared_memory_names_the_array() -> None:
     def f(x):
         for b in block.x(4):
             small = shared.empty((16, 16), np.float32)
-            large = shared.empty((128, 128), np.float32)
+            large = shared.empty((256, 256), np.float32)
             for i in thread.x(16):
                 small[i, 0] = x[i]
             for i in thread.x(16):
                 large[i, 0] = small[i, 0]
     """)
-    assert "66560 bytes" in message
-    assert "large takes 65536 bytes" in message
+    assert "263168 bytes" in message
+    assert "large takes 262144 bytes" in message
 
 
 def test_a_shared_shape_is_literal() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from astile.errors import ScheduleError
@@ -22,6 +23,8 @@ from tests.support.tiles_of_products import COLUMNS, ROWS, matrices, text
 Golden = Callable[[str, str], None]
 
 F16 = "mma.m16n8k16.f16"
+#: Instructions, the functions that say how they round, and the products of a sum.
+ROUNDED = [("mma.m16n8k8.tf32", "tf32", 8), ("mma.m16n8k16.bf16", "bf16", 16)]
 PRODUCT = "np.float32(a[h * 8 + r, k]) * np.float32(w[k, u * 8 + p * 2 + q])"
 
 
@@ -51,6 +54,22 @@ def test_operands_by_rows_and_by_columns(rows: str, columns: str) -> None:
     assert "for h in mma.m16n8k16.f16(2):" in module_text(after)
 
 
+@pytest.mark.parametrize(("word", "rounding", "depth"), ROUNDED)
+def test_operands_that_are_rounded(word: str, rounding: str, depth: int, golden: Golden) -> None:
+    before = program(text(rounding=rounding, depth=depth))
+    after, _ = applied(tensorize, before, loop(before, "u", -1), word)
+    golden(f"rewrites/tensorize/{rounding}.py", module_text(after))
+    assert_proved(before, after)
+
+
+@pytest.mark.parametrize("columns", COLUMNS)
+@pytest.mark.parametrize("rows", ROWS)
+def test_rounded_operands_may_lie_in_any_way(rows: str, columns: str) -> None:
+    source = text(rows, columns, rounding="tf32", depth=8).replace("(16, 24)", "(16, 21)")
+    before = program(source)
+    applied(tensorize, before, loop(before, "u", -1), "mma.m16n8k8.tf32")
+
+
 def test_operands_may_be_named_the_other_way_round() -> None:
     left, right = PRODUCT.split(" * np", 1)
     before = program(text(value=f"np{right} * {left}"))
@@ -77,14 +96,25 @@ def test_an_unknown_instruction() -> None:
     assert "did you mean 'mma.m16n8k16.f16'" in str(error)
 
 
-@pytest.mark.parametrize(
-    ("name", "why"), [("mma.m16n8k16.bf16", "no type bfloat16"), ("mma.m16n8k8.tf32", "rounds")]
-)
-def test_instructions_that_no_plain_program_means(name: str, why: str) -> None:
-    before = program(text())
-    error = refused(tensorize, before, loop(before, "h"), name)
-    assert error.code == "schedule.bad-intrinsic"
-    assert why in str(error)
+@pytest.mark.parametrize(("word", "rounding", "depth"), ROUNDED)
+def test_operands_that_are_not_said_to_be_rounded(word: str, rounding: str, depth: int) -> None:
+    before = program(text(depth=depth))
+    error = refused(tensorize, before, loop(before, "h"), word)
+    assert error.code == "schedule.no-matrix-product"
+    assert f"is no `C[...] += {rounding}(A[...]) * {rounding}(B[...])`" in str(error)
+    assert f"that operands are rounded, since that changes the result: `{rounding}(A" in str(error)
+
+
+def test_one_kind_of_rounding_is_not_another() -> None:
+    before = program(text(rounding="bf16", depth=8))
+    error = refused(tensorize, before, loop(before, "h"), "mma.m16n8k8.tf32")
+    assert "is no `C[...] += tf32(A[...]) * tf32(B[...])`" in str(error)
+
+
+def test_sums_of_another_length_than_the_instruction() -> None:
+    before = program(text(rounding="tf32", depth=16))
+    error = refused(tensorize, before, loop(before, "h"), "mma.m16n8k8.tf32")
+    assert "length 8 over the 8 products" in str(error)
 
 
 def test_a_loop_outside_of_the_threads() -> None:
@@ -197,10 +227,11 @@ def test_a_loop_that_has_a_kind() -> None:
     assert error.code == "schedule.already-bound"
 
 
-def test_sums_whose_order_has_to_stay() -> None:
-    s = Schedule(program(text()), exact=True)
+@pytest.mark.parametrize(("word", "rounding", "depth"), [(F16, "np.float32", 16), *ROUNDED])
+def test_sums_whose_order_has_to_stay(word: str, rounding: str, depth: int) -> None:
+    s = Schedule(program(text(rounding=rounding, depth=depth)), exact=True)
     with pytest.raises(ScheduleError, match="in an order of their own") as caught:
-        s.tensorize("h", F16)
+        s.tensorize("h", word)
     assert caught.value.code == "illegal.not-proved"
 
 
@@ -212,6 +243,18 @@ def test_runs_as_before(tiles: int) -> None:
     before = program(text(tiles=tiles))
     after, _ = applied(tensorize, before, loop(before, "u", -1), F16)
     assert_same_results(before, after, matrices, [tiles])
+
+
+@pytest.mark.parametrize(("word", "rounding", "depth"), ROUNDED)
+def test_rounded_operands_run_as_before(word: str, rounding: str, depth: int) -> None:
+    before = program(text(rounding=rounding, depth=depth))
+    after, _ = applied(tensorize, before, loop(before, "u", -1), word)
+
+    def arguments(tiles: int) -> tuple[np.ndarray, ...]:
+        a, b, c = matrices(tiles, depth, np.float32)
+        return a + np.float32(1e-4), b, c
+
+    assert_same_results(before, after, arguments, [2])
 
 
 # --- trace --------------------------------------------------------------------------------------

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from astile import Schedule
-from astile.errors import LoweringError
+from astile.errors import AstileError, LoweringError
+from astile.runtime import launch_limits
+from astile.schedule import limits
 
 
 def reversed_rows(x, y):
@@ -16,13 +18,13 @@ def reversed_rows(x, y):
             y[i, j] = x[i, m - 1 - j]
 
 
-def steps_in(error: LoweringError) -> list[str]:
+def steps_in(error: AstileError) -> list[str]:
     return [each for each in error.diagnostic.notes if each.startswith("s.")]
 
 
 def too_much_shared() -> Schedule:
     s = Schedule(reversed_rows)
-    i_0, j_0, *_ = s.tile(["i", "j"], [128, 256])
+    i_0, j_0, *_ = s.tile(["i", "j"], [256, 256])
     s.bind(i_0, "blockIdx.y")
     s.bind(j_0, "blockIdx.x")
     s.cache_read("x", "shared", at=j_0)
@@ -31,7 +33,7 @@ def too_much_shared() -> Schedule:
 
 def test_the_step_that_allocates_is_named() -> None:
     s = too_much_shared()
-    with pytest.raises(LoweringError, match="131072 bytes of shared memory") as caught:
+    with pytest.raises(LoweringError, match="262144 bytes of shared memory") as caught:
         s.lowered("cuda", {"x": "float32", "y": "float32"})
     assert steps_in(caught.value) == [
         "s.cache_read('x', 'shared', at='j_0') allocates shared memory"
@@ -41,7 +43,7 @@ def test_the_step_that_allocates_is_named() -> None:
 def test_a_call_names_it_too() -> None:
     kernel = too_much_shared().build("emulate")
     x = np.zeros((2, 2), np.float32)
-    with pytest.raises(LoweringError, match="131072 bytes of shared memory") as caught:
+    with pytest.raises(LoweringError, match="262144 bytes of shared memory") as caught:
         kernel(x, x.copy())
     assert len(steps_in(caught.value)) == 1
 
@@ -56,6 +58,42 @@ def test_the_steps_that_bind_threads_are_named() -> None:
     assert steps_in(caught.value) == [
         "s.bind('i_1', 'threadIdx.y') leads to it",
         "s.bind('j_1', 'threadIdx.x') leads to it",
+    ]
+
+
+def test_a_grid_that_only_a_call_shows_names_the_step() -> None:
+    s = Schedule(reversed_rows)
+    s.bind("i", "blockIdx.y")
+    s.bind("j", "blockIdx.x")
+    x = np.zeros((65536, 1), np.float32)
+    with pytest.raises(AstileError, match="65536 along y of the grid") as caught:
+        s.build("emulate")(x, x.copy())
+    assert steps_in(caught.value) == ["s.bind('i', 'blockIdx.y') leads to it"]
+
+
+def test_too_much_local_memory_names_the_step() -> None:
+    s = Schedule(reversed_rows)
+    i_0, j_0, *_ = s.tile(["i", "j"], [512, 512])
+    s.bind(i_0, "blockIdx.y")
+    s.bind(j_0, "blockIdx.x")
+    s.cache_read("x", "local", at=j_0)
+    with pytest.raises(LoweringError, match="1048576 bytes of local memory") as caught:
+        s.lowered("cuda", {"x": "float32", "y": "float32"})
+    assert caught.value.code == "lowering.local-memory"
+    assert steps_in(caught.value) == ["s.cache_read('x', 'local', at='j_0') allocates local memory"]
+
+
+def test_too_many_registers_name_the_steps() -> None:
+    s = Schedule(reversed_rows)
+    _, j_1 = s.split("j", [None, 512])
+    s.bind("i", "blockIdx.x")
+    s.bind(j_1, "threadIdx.x")
+    s.cache_read("x", "local", at=j_1)
+    with pytest.raises(LoweringError) as caught, limits.naming_steps(s.steps):
+        launch_limits.check_compiled("reversed_rows_kernel", 130, 0, 512)
+    assert steps_in(caught.value) == [
+        "s.bind('j_1', 'threadIdx.x') leads to it",
+        "s.cache_read('x', 'local', at='j_1') allocates local memory",
     ]
 
 

@@ -32,7 +32,11 @@ def program_from(
         function,
         SourceFile("kernel.py", text),
         constants=dict(constants or {}),
-        imports={"np": "numpy", "math": "math"},
+        imports={
+            "np": "numpy",
+            "math": "math",
+            **{name: f"astile.loops.{name}" for name in ("bf16", "tf32")},
+        },
         helpers=dict(helpers or {}),
         scratch=frozenset(scratch),
         next_loop=count,

@@ -14,24 +14,24 @@ COLUMNS = {
 _TEXT = """
 def f(A, B, C):
     for b in block.x(1):
-        a = shared.empty((16, 24), A.dtype)
+        a = shared.empty({a_shape}, A.dtype)
         w = shared.empty(({first}, {second}), B.dtype)
         for i in thread.y(8):
             for k_0 in thread.x(4):
                 for i_1 in range(2):
-                    for k_1 in range(4):
+                    for k_1 in range({steps}):
                         a[{a_write}] = A[i_1 * 8 + i, k_1 * 4 + k_0]
         for j in thread.y(8):
             for k_0 in thread.x(4):
                 for u in range({tiles}):
-                    for k_1 in range(4):
+                    for k_1 in range({steps}):
                         w[{w_write}] = B[k_1 * 4 + k_0, u * 8 + j]
         for r in thread.y(8):
             for p in thread.x(4):
                 for {u} in range({tiles}):
                     for h in range(2):
                         for q in range(2):
-                            for {k} in {word}(16):
+                            for {k} in {word}({depth}):
                                 C[h * 8 + r, {u} * 8 + p * 2 + q] += {value}
 """
 
@@ -42,6 +42,8 @@ def text(
     tiles: int = 2,
     word: str = "range",
     value: str = "",
+    rounding: str = "np.float32",
+    depth: int = 16,
 ) -> str:
     """The program.
 
@@ -51,13 +53,18 @@ def text(
         tiles: how many tiles of 16 x 8 sums there are side by side.
         word: of the loop over what is summed up.
         value: what is added; the product of both operands where it is empty.
+        rounding: the function around each operand of the product.
+        depth: products for each sum.
     """
     a_axes, a_read = ROWS[rows]
     w_axes, w_read = COLUMNS[columns]
     width = tiles * 8
-    shape = (16, width + 8) if w_axes == "k, j" else (width, 24)
+    shape = (depth, width + 8) if w_axes == "k, j" else (width, 24)
     cells = {"i": "i_1 * 8 + i", "k": "k_1 * 4 + k_0", "j": "u * 8 + j"}
     return _TEXT.format(
+        depth=depth,
+        steps=depth // 4,
+        a_shape=(16, 24),
         first=shape[0],
         second=shape[1],
         tiles=tiles,
@@ -66,13 +73,15 @@ def text(
         word=word,
         a_write=", ".join(cells[e] for e in a_axes.split(", ")),
         w_write=", ".join(cells[e] for e in w_axes.split(", ")),
-        value=value or f"np.float32(a[{a_read}]) * np.float32(w[{w_read}])",
+        value=value or f"{rounding}(a[{a_read}]) * {rounding}(w[{w_read}])",
     )
 
 
-def matrices(tiles: int = 2) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def matrices(
+    tiles: int = 2, depth: int = 16, dtype: type[np.floating] = np.float16
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Operands and sums, as multiples of a power of 2 so that no order of sums matters."""
     random = np.random.default_rng(tiles)
-    shapes = (16, 16), (16, tiles * 8), (16, tiles * 8)
+    shapes = (16, depth), (depth, tiles * 8), (16, tiles * 8)
     a, b, c = (random.integers(-8, 8, shape) / 4 for shape in shapes)
-    return a.astype(np.float16), b.astype(np.float16), c.astype(np.float32)
+    return a.astype(dtype), b.astype(dtype), c.astype(np.float32)

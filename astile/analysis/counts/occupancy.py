@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 #: Threads that run together.
 WARP = 32
-#: Bytes of shared memory that a block has unless it asks for more.
-SHARED_DEFAULT = 48 * 1024
 #: Shared memory is given out in units of so many bytes, and the driver keeps some of each block.
 _SHARED_UNIT, _SHARED_KEPT = 128, 1024
 #: Registers are given out to warps in units of so many.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from types import CodeType
 
 from astile.ir import query
-from astile.ir.casts import array_of_type
+from astile.ir.casts import ROUNDINGS, array_of_type
 from astile.ir.program import Program
 
 
@@ -88,6 +88,8 @@ class Calls:
             return False
         function = call.func
         path = self.path(function)
+        if path in ROUNDINGS:
+            return True
         if path is not None:
             head, _, last = path.rpartition(".")
             if not head:

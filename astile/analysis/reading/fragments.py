@@ -10,8 +10,9 @@ The 32 threads of a warp hold the 16 x 8 cells of a tile together, four each: th
                 C[...] += float32(A[8 * half + row, k]) * float32(B[k, 2 * pair + column])
 
 with loops over more such tiles anywhere among these. The operands lie in shared memory, where the
-instruction `ldmatrix` reads rows of 8 neighbours. The layout is that of "PTX ISA", NVIDIA, section
-"Matrix multiply-accumulate operation using mma instruction".
+instruction `ldmatrix` reads rows of 16 bytes. The layout is that of "PTX ISA", NVIDIA, section
+"Matrix multiply-accumulate operation using mma instruction". Other instructions multiply float32
+that is rounded: ``tf32(A[...]) * tf32(B[...])``, in sums of 8, and ``bf16(A[...]) * bf16(B[...])``.
 """
 
 from __future__ import annotations
@@ -26,8 +27,44 @@ from astile.analysis.reading.warps import WARP_X, WARP_Y, MisfitError, Threads, 
 from astile.ir import nodes, query
 from astile.ir.program import Program
 
-#: Products for each sum, and cells that lie side by side in memory.
-_DEPTH, _SIDE = 16, 8
+#: Rows of the matrices that operands are made of, and bytes of a row.
+_SIDE, _ROW_BYTES = 8, 16
+_SINGLE = ("numpy.float32", "astile.loops.float32")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What an instruction multiplies.
+
+    Args:
+        depth: products for each sum.
+        kind: type of the cells of the operands.
+        casts: functions around the operands of a product.
+        spelled: one of them, as it is written.
+    """
+
+    depth: int
+    kind: str
+    casts: tuple[str, ...]
+    spelled: str
+
+    @property
+    def cells(self) -> int:
+        """Cells of a row of 16 bytes."""
+        return _ROW_BYTES // (2 if self.kind == "float16" else 4)
+
+    @property
+    def form(self) -> str:
+        """The form of the product, as text."""
+        return f"C[...] += {self.spelled}(A[...]) * {self.spelled}(B[...])"
+
+
+#: Word of a loop -> its instruction.
+UNITS: Mapping[str, Unit] = {
+    "mma.m16n8k16.f16": Unit(16, "float16", _SINGLE, "float32"),
+    "mma.m16n8k16.bf16": Unit(16, "float32", ("astile.loops.bf16",), "bf16"),
+    "mma.m16n8k8.tf32": Unit(8, "float32", ("astile.loops.tf32",), "tf32"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +76,7 @@ class Operand:
         access: the cell that an iteration reads.
         loops: the loops over tiles that only it depends on.
         along_sum: whether neighbours along the sum lie side by side; else those along its rows or
-            columns do.
+            columns do, for cells of 2 bytes.
     """
 
     array: str
@@ -62,6 +99,7 @@ class Product:
         half: of the loop over the two rows of a thread.
         column: of the loop over its two columns.
         depth: of the sum.
+        word: of the instruction.
     """
 
     target: ast.Subscript
@@ -73,28 +111,36 @@ class Product:
     half: str
     column: str
     depth: str
+    word: str
+
+    @property
+    def unit(self) -> Unit:
+        """What the instruction multiplies."""
+        return UNITS[self.word]
 
 
-def product(program: Program, loop: ast.For, threads: Threads) -> Product:
+def product(program: Program, loop: ast.For, threads: Threads, word: str) -> Product:
     """A loop as products that the matrix units compute.
 
     Args:
         program: the program.
         loop: the outermost loop over such tiles.
         threads: of the warp that runs it.
+        word: of the instruction, a key of `UNITS`.
 
     Raises:
         MisfitError: for a nest of another form.
     """
-    loops, update = _nest(loop)
-    target, factors = _factors(program, update)
+    unit = UNITS[word]
+    loops, update = _nest(loop, unit)
+    target, factors = _factors(program, update, unit)
     rows, columns = _told_apart(update, factors, threads)
     used = {name: query.names(each) for name, each in (("a", rows), ("b", columns))}
     used["c"] = query.names(target)
     roles = [
-        _role(loops, 2, used, "ac", "b", "the two rows of each thread"),
-        _role(loops, 2, used, "bc", "a", "the two columns of each thread"),
-        _role(loops, _DEPTH, used, "ab", "c", f"the {_DEPTH} products of each sum"),
+        _role(loops, (2, unit), used, "ac", "b", "the two rows of each thread"),
+        _role(loops, (2, unit), used, "bc", "a", "the two columns of each thread"),
+        _role(loops, (unit.depth, unit), used, "ab", "c", f"the {unit.depth} products of each sum"),
     ]
     half, column, depth = (_variable(each) for each in roles)
     _check_cells(target, half, column)
@@ -108,14 +154,15 @@ def product(program: Program, loop: ast.For, threads: Threads) -> Product:
     across_columns = [{threads.pair: k // 2, column: k % 2} for k in range(_SIDE)]
     return Product(
         target,
-        _operand(program, rows, own["a"], depth, across_rows, threads.own),
-        _operand(program, columns, own["b"], depth, across_columns, threads.own),
+        _operand(program, rows, own["a"], (depth, unit), across_rows, threads.own),
+        _operand(program, columns, own["b"], (depth, unit), across_columns, threads.own),
         outer,
         threads.row,
         threads.pair,
         half,
         column,
         depth,
+        word,
     )
 
 
@@ -125,7 +172,7 @@ def _variable(loop: ast.For) -> str:
     return header.variable
 
 
-def _nest(loop: ast.For) -> tuple[list[ast.For], ast.AugAssign]:
+def _nest(loop: ast.For, unit: Unit) -> tuple[list[ast.For], ast.AugAssign]:
     """The loops of a nest, outermost first, and the one statement in it."""
     loops: list[ast.For] = []
     statement: ast.stmt | None = loop
@@ -141,7 +188,7 @@ def _nest(loop: ast.For) -> tuple[list[ast.For], ast.AugAssign]:
         statement = query.only_statement(statement.body)
     if not isinstance(statement, ast.AugAssign):
         raise MisfitError(
-            "the loops hold something else than one `C[...] += float32(A[...]) * float32(B[...])`",
+            f"the loops hold something else than one `{unit.form}`",
             loops[-1].body[0],
             "distribute the loops, so that the products are alone in theirs",
         )
@@ -157,7 +204,7 @@ def _no_tile(loop: ast.For) -> MisfitError:
 
 
 def _factors(
-    program: Program, update: ast.AugAssign
+    program: Program, update: ast.AugAssign, unit: Unit
 ) -> tuple[ast.Subscript, tuple[ast.Subscript, ast.Subscript]]:
     """What an update adds to, and the cells it multiplies."""
     calls = Calls(program, frozenset(query.names_written(program.function)))
@@ -170,16 +217,15 @@ def _factors(
                 op=ast.Mult(),
                 right=ast.Call(args=[ast.Subscript() as right], keywords=[]) as second,
             ),
-        ) if all(calls.path(e.func) in _SINGLE for e in (first, second)):
+        ) if all(calls.path(e.func) in unit.casts for e in (first, second)):
             return target, (left, right)
-    raise MisfitError(
-        "the statement is no `C[...] += float32(A[...]) * float32(B[...])`",
-        update,
-        "cast the operands of the product, which then is exact: `np.float32(A[i, k])`",
-    )
-
-
-_SINGLE = ("numpy.float32", "astile.loops.float32")
+    hint = "cast the operands of the product, which then is exact: `np.float32(A[i, k])`"
+    if unit.casts != _SINGLE:
+        hint = (
+            f"say in the function that operands are rounded, since that changes the result: "
+            f"`{unit.spelled}(A[i, k])`, from astile.loops"
+        )
+    raise MisfitError(f"the statement is no `{unit.form}`", update, hint)
 
 
 def _told_apart(
@@ -208,13 +254,14 @@ def _told_apart(
 
 def _role(
     loops: Sequence[ast.For],
-    count: int,
+    wanted: tuple[int, Unit],
     used: Mapping[str, set[str]],
     inside: str,
     outside: str,
     what: str,
 ) -> ast.For:
     """The innermost loop of a length that some accesses depend on and others do not."""
+    count, unit = wanted
     for each in reversed(loops):
         name, header = _variable(each), query.header(each)
         assert header is not None
@@ -225,7 +272,7 @@ def _role(
         f"there is no loop of length {count} over {what}",
         loops[0],
         f"split rows by [..., 2, {WARP_Y}], columns by [..., {WARP_X}, 2] and the sum by "
-        f"[..., {_DEPTH}], and tensorize a loop around all of 2, 2 and {_DEPTH}",
+        f"[..., {unit.depth}], and tensorize a loop around all of 2, 2 and {unit.depth}",
     )
 
 
@@ -258,17 +305,17 @@ def _operand(
     program: Program,
     access: ast.Subscript,
     loops: tuple[ast.For, ...],
-    depth: str,
+    sums: tuple[str, Unit],
     across: Sequence[Mapping[str, int]],
     own: frozenset[str],
 ) -> Operand:
-    """An operand whose cells can be read by rows of 8.
+    """An operand whose cells can be read by rows of 16 bytes, or one by one.
 
     Args:
         program: the program.
         access: of the operand.
         loops: over tiles of it alone.
-        depth: variable of the sum.
+        sums: variable of the sum, and the instruction.
         across: the values of the variables along its rows or columns, for 8 neighbours.
         own: names of which threads have values of their own.
     """
@@ -286,12 +333,14 @@ def _operand(
             access,
             f's.cache_read("{array}", "shared", at=...) first',
         )
-    halves = [[{depth: start + k} for k in range(_SIDE)] for start in (0, _SIDE)]
+    depth, unit = sums
+    starts = range(0, unit.depth, unit.cells)
+    rows = [[{depth: start + k} for k in range(unit.cells)] for start in starts]
     length = query.integer(home.shape[-1])
-    is_even = length is not None and length % _SIDE == 0
-    if is_even and all(_is_row(access, each) for each in halves):
+    is_even = length is not None and length % unit.cells == 0
+    if is_even and all(_is_row(access, each) for each in rows):
         return Operand(array, access, loops, along_sum=True)
-    if is_even and _is_row(access, across):
+    if unit.kind == "float32" or (is_even and _is_row(access, across)):
         return Operand(array, access, loops, along_sum=False)
     raise MisfitError(
         f"no {_SIDE} cells of {array} that one instruction reads lie side by side, from a "
@@ -304,13 +353,14 @@ def _operand(
 
 
 def _is_row(access: ast.Subscript, neighbours: Sequence[Mapping[str, int]]) -> bool:
-    """Whether cells lie side by side, the first at a multiple of 8."""
+    """Whether cells lie side by side, the first at a multiple of their number."""
     forms = [
         _forms(access, {name: nodes.const(value) for name, value in each.items()})
         for each in neighbours
     ]
     *outer, last = forms[0]
-    aligned = all(each % _SIDE == 0 for each in (*last.coefficients.values(), last.constant))
+    count = len(neighbours)
+    aligned = all(each % count == 0 for each in (*last.coefficients.values(), last.constant))
     return aligned and all(
         here[:-1] == outer and (here[-1] - last).value == k for k, here in enumerate(forms)
     )

@@ -10,10 +10,8 @@ from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.lower import shapes
 from astile.lower.facts import Facts
+from astile.lower.kernels.memory import ALIGNMENT, Piece
 from astile.lower.kernels.private import LocalArray
-
-#: What the widest access needs.
-_ALIGNMENT = 16
 
 
 class Declarations:
@@ -93,15 +91,21 @@ class Declarations:
             hints=[hint],
         )
 
-    def statements(self, *, is_aligned: bool) -> list[ast.stmt]:
+    def statements(self, piece: Piece | None, *, is_aligned: bool) -> list[ast.stmt]:
         """The declarations, to stand at the top of the kernel.
 
         Args:
+            piece: where the shared arrays lie; None where each is allocated by itself.
             is_aligned: whether shared arrays are accessed several cells at a time.
         """
-        for declared in self.made.values() if is_aligned else ():
+        for array, declared in self.made.items():
             call = declared.value
             assert isinstance(call, ast.Call)
-            if (query.dotted(call.func) or "").endswith("shared.array"):
-                call.keywords = [ast.keyword("alignment", nodes.const(_ALIGNMENT))]
+            if not (query.dotted(call.func) or "").endswith("shared.array"):
+                continue
+            if piece is not None:
+                call.func = nodes.name(piece.array)
+                call.args.append(nodes.const(piece.offsets[array]))
+            elif is_aligned:
+                call.keywords = [ast.keyword("alignment", nodes.const(ALIGNMENT))]
         return list(self.made.values())

@@ -19,6 +19,7 @@ from astile.lower.kernels import emit, matrix_units, restrictions, structure
 from astile.lower.kernels.ahead import Ahead
 from astile.lower.kernels.declarations import Declarations
 from astile.lower.kernels.lanes import Lanes
+from astile.lower.kernels.memory import Piece
 from astile.lower.kernels.plan import BarrierPlan
 from astile.lower.kernels.sharing import Sharing
 from astile.lower.kernels.structure import Structure
@@ -44,6 +45,7 @@ class Words:
     fresh: Callable[[str], str]
     checks: Checks | None = None
     layout: Layout | None = None
+    piece: Piece | None = None
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ class KernelBody:
         body += self._statement(self.kernel.root, Place(writer))
         layout = self.words.layout
         is_wide = layout is not None and bool(layout.wide)
-        top = self.declared.statements(is_aligned=is_wide)
+        top = self.declared.statements(self.words.piece, is_aligned=is_wide)
         parts = {} if layout is None else layout.parts
         top += matrix_units.declared(parts, self.words.cuda, self.words.numpy)
         if self.lanes is not None:

@@ -20,24 +20,28 @@ class Choice:
         kernel: its name.
         test: whether it can be; None where it always can.
         other: the name of the kernel that is launched otherwise.
+        shared: bytes of shared memory that both ask for.
     """
 
     kernel: str
     test: ast.expr | None = None
     other: str | None = None
+    shared: int = 0
 
     def launched(self, grid: ast.expr, block: ast.expr, parameters: Sequence[str]) -> ast.stmt:
         """``kernel[grid, block](parameters)``."""
-        made = _launched(self.kernel, grid, block, parameters)
+        made = self._launched(self.kernel, grid, block, parameters)
         if self.test is None or self.other is None:
             return made
-        other = _launched(self.other, nodes.clone(grid), nodes.clone(block), parameters)
+        other = self._launched(self.other, nodes.clone(grid), nodes.clone(block), parameters)
         return nodes.if_then(self.test, [made], [other])
 
-
-def _launched(name: str, grid: ast.expr, block: ast.expr, parameters: Sequence[str]) -> ast.stmt:
-    configured = nodes.subscript(name, [grid, block])
-    return ast.Expr(nodes.call(configured, [nodes.name(p) for p in parameters]))
+    def _launched(
+        self, name: str, grid: ast.expr, block: ast.expr, parameters: Sequence[str]
+    ) -> ast.stmt:
+        stream_and_shared = [nodes.const(0), nodes.const(self.shared)] if self.shared else []
+        configured = nodes.subscript(name, [grid, block, *stream_and_shared])
+        return ast.Expr(nodes.call(configured, [nodes.name(p) for p in parameters]))
 
 
 @dataclass(frozen=True)

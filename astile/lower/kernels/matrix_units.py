@@ -20,12 +20,12 @@ from astile.errors import LoweringError
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.lower.indices import IndexWriter
+from astile.lower.kernels import parts
+from astile.lower.kernels.parts import Load
 from astile.lower.kernels.structure import Structure
 from astile.lower.layouts import Layout
 from astile.lower.types.kinds import Kinds
 
-#: Registers of a part of the first operand, and of one of the second.
-_ROWS, _COLUMNS = 4, 2
 #: Bytes of the rows that `ldmatrix` reads, each aligned to as many.
 _ROW_BYTES = 16
 
@@ -45,17 +45,17 @@ def products(
         LoweringError: for a marked loop that is no product of the form that there is an
             instruction for.
     """
-    known: dict[int | None, Threads] = {}
+    known: dict[int | None, tuple[Threads, str]] = {}
     for loop in query.loops(root):
         header = query.header(loop)
         if header is None or header.kind not in query.MATRIX_WORDS:
             continue
         try:
             threads = warps.threads_around(program, loop)
-            found = fragments.product(program, loop, threads)
+            found = fragments.product(program, loop, threads, header.kind)
             _check_block(kernel, loop)
             if _has_types(found, kinds):
-                known[nodes.loop_id(loop)] = threads
+                known[nodes.loop_id(loop)] = threads, header.kind
         except MisfitError as problem:
             raise LoweringError(
                 f"{header.kind} cannot compute this: {problem.reason}",
@@ -65,8 +65,8 @@ def products(
             ) from None
 
     def product(loop: ast.For) -> Product | None:
-        threads = known.get(nodes.loop_id(loop))
-        return None if threads is None else fragments.product(program, loop, threads)
+        found = known.get(nodes.loop_id(loop))
+        return None if found is None else fragments.product(program, loop, *found)
 
     return product
 
@@ -89,14 +89,15 @@ def _has_types(found: Product, kinds: Kinds) -> bool:
         MisfitError: where one has another type.
     """
     wanted = {query.base_name(found.target) or "": "float32"}
-    wanted |= {each.array: "float16" for each in (found.rows, found.columns)}
-    for array, kind in wanted.items():
+    kind = found.unit.kind
+    wanted |= {each.array: kind for each in (found.rows, found.columns)}
+    for array, needed in wanted.items():
         held = kinds.arrays.get(array)
-        if held not in (None, kind):
+        if held not in (None, needed):
             raise MisfitError(
-                f"{array} holds {held} and not {kind}",
+                f"{array} holds {held} and not {needed}",
                 found.target,
-                "multiply float16 and sum up in float32, or leave the loop as it was",
+                f"multiply {kind} and sum up in float32, or leave the loop as it was",
             )
     return all(kinds.arrays.get(array) is not None for array in wanted)
 
@@ -124,16 +125,16 @@ def written(loop: ast.For, writer: IndexWriter) -> list[ast.stmt] | None:
     return made
 
 
-def declared(parts: Mapping[str, tuple[int, ...]], cuda: str, numpy: str) -> list[ast.stmt]:
+def declared(held: Mapping[str, tuple[int, ...]], cuda: str, numpy: str) -> list[ast.stmt]:
     """Arrays in registers for parts of operands, to stand at the top of a kernel.
 
     Args:
-        parts: array -> its extents.
+        held: array -> its extents.
         cuda: the name of ``numba.cuda`` in the text.
         numpy: the name of ``numpy``.
     """
     made: list[ast.stmt] = []
-    for name, shape in parts.items():
+    for name, shape in held.items():
         extents = nodes.tuple_of([nodes.const(each) for each in shape])
         arguments = [extents, nodes.attribute(numpy, "uint32")]
         made.append(nodes.assign(name, nodes.call(f"{cuda}.local.array", arguments)))
@@ -159,88 +160,89 @@ class _Text:
         product = self.product
 
         def inside(here: IndexWriter) -> list[ast.stmt]:
-            first = self._loads(product.rows, _ROWS, here)
-            second = self._loads(product.columns, _COLUMNS, here)
+            first = self._loads(product.rows, here)
+            second = self._loads(product.columns, here)
             loops = (*product.rows.loops, *product.columns.loops)
             return [*first, *second, *_nested(loops, here, self._multiplied)]
 
         return _nested(product.outer, writer, inside)
 
-    def _loads(self, operand: Operand, registers: int, writer: IndexWriter) -> list[ast.stmt]:
-        """Statements that load the parts of an operand, for all its tiles.
-
-        Two tiles of the second operand are loaded at once where their number is even.
-        """
-        part, values = self._part(operand, registers), self._places(operand, registers)
+    def _loads(self, operand: Operand, writer: IndexWriter) -> list[ast.stmt]:
+        """Statements that load the parts of an operand, for all its tiles."""
+        found = parts.loads(self.product, operand, self.lane)
         loops = list(operand.loops)
         tile: list[ast.expr] = [nodes.name(_variable(each)) for each in loops]
         tiles = [tile]
-        if loops and registers == _COLUMNS and _count(loops[-1]) % 2 == 0:
+        if loops and found[0].word is not None and self._is_paired(found[0], loops[-1]):
             name = _variable(loops[-1])
             loops[-1], pair = _halved(loops[-1]), affine.variable(name) * 2
-            values[name] = (pair + affine.atom(_quotient(self.lane, 16))).expression()
+            second = (pair + affine.atom(parts.quotient(self.lane, 16))).expression()
+            cells = ({**found[0].cells[0], name: second},)
+            found = [replace(found[0], word=f"{found[0].word[:-1]}4", cells=cells)]
             tiles = [[*tile[:-1], (pair + k).expression()] for k in range(2)]
-        word = f"load_{'rows' if operand.along_sum else 'columns'}{registers * len(tiles)}"
+        if found[0].word is not None:
+            self.layout.wide[operand.array] = _ROW_BYTES
 
         def body(here: IndexWriter) -> list[ast.stmt]:
-            targets = [
-                nodes.subscript(part, [*map(here.index, each), nodes.const(k)], store=True)
-                for each in tiles
-                for k in range(registers)
-            ]
-            cell = self._index(operand.access, values, here)
-            call = nodes.call(self.layout.unit(word), [nodes.name(operand.array), cell])
-            return _stored(self.layout.fresh(f"{operand.array}_loaded"), targets, call)
+            return [made for each in found for made in self._load(operand, each, tiles, here)]
 
-        self.layout.wide[operand.array] = _ROW_BYTES
         return _nested(loops, writer, body)
 
-    def _part(self, operand: Operand, registers: int) -> str:
+    def _is_paired(self, load: Load, loop: ast.For) -> bool:
+        """Whether two tiles can be loaded at once, whose number is even."""
+        return str(load.word).endswith("2") and _count(loop) % 2 == 0
+
+    def _load(
+        self, operand: Operand, load: Load, tiles: Sequence[list[ast.expr]], here: IndexWriter
+    ) -> list[ast.stmt]:
+        """What is loaded at once, and the registers it goes to."""
+        part = self._part(operand)
+        targets = [
+            nodes.subscript(part, [*map(here.index, each), nodes.const(k)], store=True)
+            for each in tiles
+            for k in range(load.first, load.first + load.count)
+        ]
+        if load.word is not None:
+            index = nodes.tuple_of(self._index(operand.access, load.cells[0], here))
+            loaded: ast.expr = nodes.call(
+                self.layout.unit(load.word), [nodes.name(operand.array), index]
+            )
+        else:
+            cells = [self._index(operand.access, each, here) for each in load.cells]
+            loaded = nodes.tuple_of([nodes.subscript(operand.array, each) for each in cells])
+        rounding = parts.conversion(self.product)
+        if rounding is not None:
+            loaded = nodes.call(self.layout.unit(rounding), [loaded])
+        return parts.stored(self.layout.fresh(f"{operand.array}_loaded"), targets, loaded)
+
+    def _part(self, operand: Operand) -> str:
         """The array in registers for the parts of an operand."""
+        registers = self._registers(operand)
         shape = (*map(_count, operand.loops), registers)
-        parts = self.layout.parts
         wanted = f"{operand.array}_part"
         name = self.layout.fresh(wanted)
-        while parts.setdefault(name, shape) != shape:
+        while self.layout.parts.setdefault(name, shape) != shape:
             wanted += "_other"
             name = self.layout.fresh(wanted)
         return name
 
-    def _places(self, operand: Operand, registers: int) -> dict[str, ast.expr]:
-        """The values of variables for which the cell is that which a lane names to `ldmatrix`."""
-        product, lane = self.product, self.lane
-        row, half = _remainder(lane, 8), _remainder(_quotient(lane, 8), 2)
-        zero = nodes.const(0)
-        if registers == _ROWS:
-            right = affine.atom(_quotient(lane, 16)) * 8
-            if operand.along_sum:
-                found = {product.half: half, product.row: row, product.depth: right.expression()}
-            else:
-                depth = (right + affine.atom(row)).expression()
-                found = {product.half: half, product.row: zero, product.depth: depth}
-        elif operand.along_sum:
-            pair, column = _quotient(row, 2), _remainder(lane, 2)
-            depth = (affine.atom(half) * 8).expression()
-            found = {product.pair: pair, product.column: column, product.depth: depth}
-        else:
-            depth = _remainder(lane, 16)
-            found = {product.pair: zero, product.column: zero, product.depth: depth}
-        return found
+    def _registers(self, operand: Operand) -> int:
+        return parts.ROWS if operand is self.product.rows else parts.COLUMNS
 
     def _index(
         self, access: ast.Subscript, values: Mapping[str, ast.expr], writer: IndexWriter
-    ) -> ast.expr:
+    ) -> list[ast.expr]:
         """The indices of an access at other values of its variables."""
         made = [affine.simplified(nodes.substitute(each, values)) for each in query.indices(access)]
         here = replace(writer, unsigned=writer.unsigned | {self.lane})
-        return nodes.tuple_of([here.as_unsigned(each) or here.index(each) for each in made])
+        return [here.as_unsigned(each) or here.index(each) for each in made]
 
     def _multiplied(self, writer: IndexWriter) -> list[ast.stmt]:
         """The product of one tile."""
         product = self.product
         factors = []
-        for operand, registers in ((product.rows, _ROWS), (product.columns, _COLUMNS)):
-            part = self._part(operand, registers)
+        for operand in (product.rows, product.columns):
+            part, registers = self._part(operand), self._registers(operand)
             tile = [writer.index(nodes.name(_variable(each))) for each in operand.loops]
             factors.append(
                 nodes.tuple_of(
@@ -254,9 +256,10 @@ class _Text:
         sums = nodes.tuple_of([nodes.clone(each) for each in cells])
         for each in cells:
             each.ctx = ast.Store()
-        call = nodes.call(self.layout.unit("multiply_add_f16"), [*factors, sums])
+        word = f"multiply_add_{product.word.rpartition('.')[2]}"
+        call = nodes.call(self.layout.unit(word), [*factors, sums])
         array = query.base_name(product.target)
-        return _stored(self.layout.fresh(f"{array}_sums"), cells, call)
+        return parts.stored(self.layout.fresh(f"{array}_sums"), cells, call)
 
     def _cell(self, half: int, column: int, writer: IndexWriter) -> ast.Subscript:
         """One of the four sums of a thread."""
@@ -301,23 +304,3 @@ def _halved(loop: ast.For) -> ast.For:
     """A loop with half as many iterations."""
     counter = nodes.call("range", [nodes.const(_count(loop) // 2)])
     return nodes.for_loop(nodes.clone(loop.target), counter, nodes.clone_body(loop.body))
-
-
-def _quotient(of: str | ast.expr, by: int) -> ast.expr:
-    return nodes.binary(_expression(of), ast.FloorDiv, nodes.const(by))
-
-
-def _remainder(of: str | ast.expr, by: int) -> ast.expr:
-    return nodes.binary(_expression(of), ast.Mod, nodes.const(by))
-
-
-def _expression(of: str | ast.expr) -> ast.expr:
-    return nodes.name(of) if isinstance(of, str) else nodes.clone(of)
-
-
-def _stored(name: str, targets: Sequence[ast.expr], call: ast.expr) -> list[ast.stmt]:
-    """Statements that store the parts of what a call returns, each in a line of its own."""
-    made: list[ast.stmt] = [nodes.assign(name, call)]
-    for k, target in enumerate(targets):
-        made.append(nodes.assign(target, nodes.subscript(name, [nodes.const(k)])))
-    return made

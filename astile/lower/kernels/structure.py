@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
+from astile.analysis.counts.gpu_limits import MOST_ALONG, MOST_BLOCKS, MOST_THREADS
 from astile.analysis.reading import hardware
 from astile.errors import LoweringError
 from astile.ir import nodes, printer, query
@@ -15,11 +16,6 @@ from astile.lower import flow
 from astile.lower.facts import Facts
 
 AXES = hardware.AXES
-#: Limits of one thread block on every GPU that numba supports (CUDA programming guide, "Compute
-#: capabilities").
-MOST_THREADS = 1024
-MOST_ALONG = {"x": 1024, "y": 1024, "z": 64}
-MOST_BLOCKS = {"x": 2**31 - 1, "y": 65535, "z": 65535}
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from astile.ir import query
-from astile.ir.casts import array_of_type
+from astile.ir.casts import ROUNDINGS, array_of_type
 from astile.ir.program import Program
 from astile.lower.types import dtypes, promotion
 from astile.lower.types.promotion import PYTHON, Kind
@@ -116,7 +116,10 @@ def of_call(kinds: Kinds, call: ast.Call) -> Kind:
         cast = dtypes.name_of(kinds.program, call.func, {})
         if cast is not None:
             return _named(cast)
-    home, _, name = path_of(kinds.program, call.func).rpartition(".")
+    path = path_of(kinds.program, call.func)
+    if path in ROUNDINGS:
+        return "float32"
+    home, _, name = path.rpartition(".")
     if home in ("math", "cmath"):
         return "complex" if home == "cmath" else _OF_MATH.get(name, "float")
     return of_numpy(kinds, name, call.args, call) if home.startswith("numpy") else None

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from astile.analysis.counts import gpu_limits
 from astile.runtime.emulator.arrays import (
     EmulatedArray,
     LocalMemory,
@@ -21,6 +22,8 @@ from astile.runtime.emulator.memory import Memory
 
 Event = tuple[str, int, tuple[Any, ...]]
 Order = Literal["forward", "reverse"] | int
+#: To what the piece of shared memory of a launch is aligned.
+_ALIGNMENT = 16
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,11 @@ class Limits:
         shared: bytes of shared memory of both kinds, per block.
     """
 
-    threads: int = 1024
-    block: Index3 = (1024, 1024, 64)
-    grid: Index3 = (2**31 - 1, 65535, 65535)
-    static_shared: int = 48 * 1024
-    shared: int = 227 * 1024
+    threads: int = gpu_limits.MOST_THREADS
+    block: Index3 = tuple(gpu_limits.MOST_ALONG.values())  # type: ignore[assignment]
+    grid: Index3 = tuple(gpu_limits.MOST_BLOCKS.values())  # type: ignore[assignment]
+    static_shared: int = gpu_limits.SHARED_UNASKED
+    shared: int = gpu_limits.most_shared((9, 0))
 
 
 @dataclass
@@ -96,6 +99,7 @@ class BlockMemory:
         self.execution = execution
         self._arrays: dict[int, EmulatedArray] = {}
         self._dynamic: Memory | None = None
+        self._pieces: list[tuple[int, int, str]] = []
         self._bytes = 0
 
     def array(
@@ -131,6 +135,50 @@ class BlockMemory:
             )
         memory = Memory("shared", size, dtype, clock)
         memory.address = alignment  # no more than that is promised
+        return EmulatedArray(memory, name, shape, strides_of(shape))
+
+    def part(
+        self, place: int, name: str, shape: tuple[int, ...], dtype: np.dtype[Any], offset: int
+    ) -> EmulatedArray:
+        """An array in the piece of shared memory of the launch; the same one for all threads.
+
+        Each has cells of its own, so that what is read as another type than it was written as is
+        found as never written.
+
+        Raises:
+            LimitError: it reaches behind the end of the piece.
+            EmulationError: another one lies there.
+        """
+        if place not in self._arrays:
+            array = self._part(place, name, shape, dtype, offset)
+            array.memory.roots.append(array.root)
+            self._arrays[place] = array
+        return self._arrays[place]
+
+    def _part(
+        self, place: int, name: str, shape: tuple[int, ...], dtype: np.dtype[Any], offset: int
+    ) -> EmulatedArray:
+        execution, clock = self.execution, self.execution.clock
+        size = int(np.prod(shape, dtype=np.int64))
+        end, given = offset + size * dtype.itemsize, execution.dynamic_shared
+        execution.shared_bytes = max(execution.shared_bytes, given)
+        span = clock.places.span(place)
+        if offset < 0 or end > given:
+            raise LimitError(
+                f"{name} ends at byte {end} of the {given} of shared memory that the launch has",
+                span=span,
+                operation=clock.operation,
+            )
+        for first, last, other in self._pieces:
+            if first < end and offset < last:
+                raise EmulationError(
+                    f"{name} and {other} lie in the same shared memory",
+                    span=span,
+                    operation=clock.operation,
+                )
+        self._pieces.append((offset, end, name))
+        memory = Memory("shared", size, dtype, clock)
+        memory.address = _ALIGNMENT + offset % _ALIGNMENT  # no more than that is promised
         return EmulatedArray(memory, name, shape, strides_of(shape))
 
     def _dynamic_memory(self, dtype: np.dtype[Any], place: int) -> Memory:
@@ -209,6 +257,10 @@ class Thread:
         return self.memory.array(
             place, name, _extents(shape), kind, max(alignment or 1, kind.itemsize)
         )
+
+    def part(self, place: int, name: str, shape: Any, dtype: Any, offset: int) -> EmulatedArray:
+        """An array in the piece of shared memory of the launch."""
+        return self.memory.part(place, name, _extents(shape), np.dtype(dtype), int(offset))
 
     def local(
         self, place: int, name: str, shape: Any, dtype: Any, alignment: int | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
@@ -150,3 +152,14 @@ class Stream:
 
     def __bool__(self) -> bool:
         return True
+
+
+def _with_shared_memory(size: int) -> Callable[[Kernel], Kernel]:
+    return lambda kernel: replace(kernel, asked=size)
+
+
+#: What a module gets for the names of `astile.intrinsics.shared_memory`.
+SHARED_WORDS: Mapping[str, Any] = {
+    "shared_array": DeviceWord("shared_array"),
+    "with_shared_memory": _with_shared_memory,
+}

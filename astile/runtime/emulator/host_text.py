@@ -12,8 +12,8 @@ import numpy as np
 from astile.ir import nodes
 from astile.runtime.emulator.copy_words import COPY_WORDS
 from astile.runtime.emulator.errors import EmulationError
-from astile.runtime.emulator.host import Cuda
-from astile.runtime.emulator.matrix_words import MATRIX_WORDS
+from astile.runtime.emulator.host import SHARED_WORDS, Cuda
+from astile.runtime.emulator.matrix_words import MATRIX_UNITS
 from astile.runtime.emulator.wide import INTRINSICS
 from astile.source import SourceFile
 
@@ -46,7 +46,8 @@ class HostRewrite(ast.NodeTransformer):
             "numba.cuda": cuda,
             "astile.intrinsics.async_copies": SimpleNamespace(**COPY_WORDS),
             "astile.intrinsics.cuda": SimpleNamespace(**INTRINSICS),
-            "astile.intrinsics.matrix_units": SimpleNamespace(**MATRIX_WORDS),
+            "astile.intrinsics.matrix_units": SimpleNamespace(**MATRIX_UNITS),
+            "astile.intrinsics.shared_memory": SimpleNamespace(**SHARED_WORDS),
         }
 
     def _bind(self, value: Any) -> ast.Name:

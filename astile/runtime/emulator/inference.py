@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from astile import loops
 from astile.ir import nodes
 from astile.runtime.emulator.kinds import (
     BOOLEAN,
@@ -39,11 +40,12 @@ from astile.runtime.emulator.kinds import (
     unary,
     unify,
 )
-from astile.runtime.emulator.matrix_words import MatrixWord
+from astile.runtime.emulator.matrix_words import PART_WORDS, MatrixWord
 from astile.runtime.emulator.wide import WideAccess
 from astile.runtime.emulator.words import AXES, DeviceFunction, DeviceWord
 
 MISSING = object()
+_WORD = of_dtype(np.dtype(np.uint32))
 
 
 _WORD_BITS = {"threadIdx": 10, "blockDim": 11, "blockIdx": 31, "gridDim": 31}
@@ -252,8 +254,15 @@ class Inference:
                 return None
             return TupleOf((of_dtype(array.dtype),) * function.count)
         if isinstance(function, MatrixWord):
-            kind = of_dtype(np.dtype(np.uint32 if function.loads else np.float32))
-            return TupleOf((kind,) * function.count)
+            return TupleOf((_loaded(function, arguments),) * function.count)
+        for parts, each in PART_WORDS.values():
+            if function is parts:
+                taken = arguments[0]
+                if not isinstance(taken, TupleOf) or taken.items is None:
+                    return None
+                return TupleOf((_WORD,) * (len(taken.items) // each))
+        if function is loops.bf16 or function is loops.tf32:
+            return Real(32)
         if any(function is each for each in (int, len, abs, min, max, float)):
             return of_builtin(function, arguments)
         if getattr(math, getattr(function, "__name__", "?"), None) is function:
@@ -263,7 +272,7 @@ class Inference:
         return None
 
     def _of_word(self, name: str, node: ast.Call, arguments: list[Type]) -> Type:
-        if name in ("shared.array", "local.array"):
+        if name in ("shared.array", "shared_array", "local.array"):
             return self._of_allocation(name, node)
         if name in ("grid", "gridsize"):
             one = isinstance(node.args[0], ast.Constant) and node.args[0].value == 1
@@ -291,6 +300,13 @@ class Inference:
                 return None
             rank = len(value) if isinstance(value, tuple) else 1
         return ArrayOf(rank, np.dtype(dtype), local=name == "local.array")
+
+
+def _loaded(word: MatrixWord, arguments: list[Type]) -> Type:
+    """The type of a register that a word of the matrix units gives."""
+    array = arguments[0] if arguments else None
+    is_single = isinstance(array, ArrayOf) and array.dtype == np.float32
+    return Real(32) if is_single or not word.loads else _WORD
 
 
 def augmented(node: ast.AugAssign) -> ast.BinOp:

@@ -61,11 +61,13 @@ class Kernel:
         program: its module.
         function: as written.
         bound: the most threads of a block that it is compiled for.
+        asked: bytes of shared memory that it asks for.
     """
 
     program: Program
     function: FunctionType
     bound: int | None
+    asked: int = 0
 
     def __getitem__(self, configuration: Any) -> Callable[..., None]:
         parts = configuration if isinstance(configuration, tuple) else (configuration,)
@@ -99,7 +101,8 @@ class Kernel:
         """
         program, name = self.program, self.function.__name__
         operation = f"{name}[{grid}, {block}]"
-        _check_limits(program.limits, grid, block, shared, self.bound, operation)
+        _check_limits(program.limits, grid, block, self.bound, operation)
+        _check_shared(program.limits, shared, self.asked, operation)
         code = self.function.__code__
         names = code.co_varnames[: code.co_argcount]
         required = len(names) - len(self.function.__defaults__ or ())
@@ -154,7 +157,7 @@ def _three(extent: Any) -> Index3:
 
 
 def _check_limits(
-    limits: Limits, grid: Index3, block: Index3, shared: int, bound: int | None, operation: str
+    limits: Limits, grid: Index3, block: Index3, bound: int | None, operation: str
 ) -> None:
     for what, extents, most in (("block", block, limits.block), ("grid", grid, limits.grid)):
         for axis, extent, limit in zip("xyz", extents, most, strict=True):
@@ -175,8 +178,18 @@ def _check_limits(
             operation=operation,
             hints=["split the loops over threads by smaller factors"],
         )
+
+
+def _check_shared(limits: Limits, shared: int, asked: int, operation: str) -> None:
     if not 0 <= shared <= limits.shared:
         raise LimitError(
             f"{shared} bytes of dynamic shared memory of at most {limits.shared}",
             operation=operation,
+            hints=["use smaller tiles, or leave one of the arrays in global memory"],
+        )
+    if shared > max(asked, limits.static_shared):
+        raise LimitError(
+            f"{shared} bytes of dynamic shared memory, and the kernel asked for {asked}",
+            operation=operation,
+            hints=[f"decorate it with @with_shared_memory({shared})"],
         )

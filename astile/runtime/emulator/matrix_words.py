@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from astile import loops
 from astile.runtime.emulator.arrays import EmulatedArray
 from astile.runtime.emulator.errors import EmulationError
 from astile.runtime.emulator.execution import Thread
 from astile.runtime.emulator.scalars import MASK32
 from astile.runtime.emulator.wide import WideAccess, check_alignment
 
-#: Rows of the matrices that are loaded, and cells of a row.
-_SIDE = 8
-_LOAD = WideAccess("load", _SIDE, stores=False)
+#: Rows of the matrices that are loaded, and bytes of a row.
+_SIDE, _ROW_BYTES = 8, 16
 
 
 @dataclass(frozen=True)
@@ -61,15 +61,17 @@ class MatrixWord:
 
     def _row(self, array: EmulatedArray, index: tuple[Any, ...], place: int) -> tuple[Any, ...]:
         memory = array.memory
-        if memory.scope != "shared" or memory.dtype.itemsize != 2:
+        is_single = memory.dtype == np.float32 and "rows" in self.name
+        if memory.scope != "shared" or (memory.dtype.itemsize != 2 and not is_single):
             raise EmulationError(
                 f"{self.name} reads cells of 16 bits from shared memory, not {memory.dtype} from "
                 f"{memory.scope} {array.name}",
                 span=memory.clock.places.span(place),
                 operation=memory.clock.operation,
             )
-        check_alignment(array, index, _SIDE, "read", place)
-        row = _LOAD.on(array, index, place)
+        count = _ROW_BYTES // memory.dtype.itemsize
+        check_alignment(array, index, count, "read", place)
+        row = WideAccess("load", count, stores=False).on(array, index, place)
         assert row is not None
         return row
 
@@ -80,9 +82,12 @@ class MatrixWord:
             brought: by each of the 32 lanes.
         """
         if not self.loads:
-            return _multiplied(brought)
-        rows = [each[1] for each in brought[: _SIDE * self.count]]
-        matrices = np.array(rows).reshape(self.count, _SIDE, _SIDE).view(np.uint16)
+            return _multiplied(brought, self.name.rpartition("_")[2])
+        rows = np.array([each[1] for each in brought[: _SIDE * self.count]])
+        if rows.dtype == np.float32:
+            singles = rows.reshape(self.count, _SIDE, _ROW_BYTES // 4)
+            return [tuple(singles[:, k // 4, k % 4]) for k in range(len(brought))]
+        matrices = rows.reshape(self.count, _SIDE, _SIDE).view(np.uint16)
         if "columns" in self.name:
             matrices = matrices.transpose(0, 2, 1)
         return [
@@ -95,21 +100,28 @@ def _packed(pair: Any) -> int:
     return int(pair[0]) | int(pair[1]) << 16
 
 
-def _unpacked(register: Any) -> Any:
-    halves = np.array([int(register) & 0xFFFF, int(register) >> 16], np.uint16)
-    return halves.view(np.float16).astype(np.float64)
+def _numbers(register: Any, kind: str) -> list[Any]:
+    """What a register holds: two neighbours, or one number of TF32."""
+    bits = int(register)
+    if kind == "f16":
+        return list(np.array([bits & 0xFFFF, bits >> 16], np.uint16).view(np.float16))
+    halves = [bits] if kind == "tf32" else [bits << 16 & MASK32, bits & 0xFFFF0000]
+    return list(np.array(halves, np.uint32).view(np.float32))
 
 
-def _multiplied(brought: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+def _multiplied(brought: Sequence[tuple[Any, ...]], kind: str) -> list[tuple[Any, ...]]:
     """``a @ b + c`` of the parts that lanes hold, rounded once."""
-    a, b, c = np.zeros((16, 16)), np.zeros((16, 8)), np.zeros((16, 8))
+    each = 1 if kind == "tf32" else 2
+    a, b, c = np.zeros((16, 8 * each)), np.zeros((8 * each, 8)), np.zeros((16, 8))
     for lane, (_, first, second, sums) in enumerate(brought):
-        row, pair = lane // 4, 2 * (lane % 4)
+        row, column, depth = lane // 4, 2 * (lane % 4), each * (lane % 4)
         for k, register in enumerate(first):
-            a[row + k % 2 * 8, pair + k // 2 * 8 :][:2] = _unpacked(register)
+            begin = depth + k // 2 * 4 * each
+            a[row + k % 2 * 8, begin : begin + each] = _numbers(register, kind)
         for k, register in enumerate(second):
-            b[pair + k * 8 : pair + k * 8 + 2, row] = _unpacked(register)
-        c[row, pair : pair + 2], c[row + 8, pair : pair + 2] = sums[:2], sums[2:]
+            begin = depth + k * 4 * each
+            b[begin : begin + each, row] = _numbers(register, kind)
+        c[row, column : column + 2], c[row + 8, column : column + 2] = sums[:2], sums[2:]
     with np.errstate(all="ignore"):
         found = (a @ b + c).astype(np.float32)
     return [
@@ -118,11 +130,34 @@ def _multiplied(brought: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     ]
 
 
-#: What a module gets for the names of `astile.intrinsics.matrix_units`.
+def _tf32_parts(values: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(loops.tf32(each).view(np.uint32) for each in values)
+
+
+def _bf16_parts(values: Sequence[Any]) -> tuple[Any, ...]:
+    bits = [int(loops.bf16(each).view(np.uint32)) >> 16 for each in values]
+    return tuple(
+        np.uint32(low | high << 16) for low, high in zip(bits[::2], bits[1::2], strict=True)
+    )
+
+
+#: Words of which each lane computes its own, and how many values one result is made of.
+PART_WORDS: Mapping[str, tuple[Callable[..., Any], int]] = {
+    "tf32_parts": (_tf32_parts, 1),
+    "bf16_parts": (_bf16_parts, 2),
+}
+#: Words for which the lanes of a warp meet.
 MATRIX_WORDS: Mapping[str, MatrixWord] = {
     each.name: each
     for each in (
         *(MatrixWord(f"load_{k}{n}", n, loads=True) for k in ("rows", "columns") for n in (2, 4)),
-        MatrixWord("multiply_add_f16", 4, loads=False),
+        *(MatrixWord(f"multiply_add_{e}", 4, loads=False) for e in ("f16", "bf16", "tf32")),
     )
+}
+#: What a module gets for the names of `astile.intrinsics.matrix_units`.
+MATRIX_UNITS: Mapping[str, Any] = {
+    **MATRIX_WORDS,
+    **{name: function for name, (function, _) in PART_WORDS.items()},
+    "bf16": loops.bf16,
+    "tf32": loops.tf32,
 }

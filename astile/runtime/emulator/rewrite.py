@@ -219,7 +219,9 @@ class Rewrite(Arithmetic, ast.NodeTransformer):
 
     def _word(self, name: str, node: ast.Call) -> ast.expr:
         if name in ("shared.array", "local.array"):
-            return self._allocation(name, node)
+            return self._allocation(name.partition(".")[0], node)
+        if name == "shared_array":
+            return self._allocation("part", node)
         if node.keywords:
             self.refuse(f"cuda.{name} takes no keywords", node)
         place = nodes.const(self.places.number(node))
@@ -238,10 +240,11 @@ class Rewrite(Arithmetic, ast.NodeTransformer):
             return nodes.call(self.bind(FUNCTIONS[name]), self._visited(node.args))
         self.refuse(f"cuda.{name} is not a function", node)
 
-    def _allocation(self, name: str, node: ast.Call) -> ast.expr:
-        called = self._target or name
+    def _allocation(self, word: str, node: ast.Call) -> ast.expr:
+        """An array that a thread asks for by one of its methods: `shared`, `part` or `local`."""
+        called = self._target or f"an array ({word})"
         place = nodes.const(self.places.number(node))
-        function = nodes.attribute(THREAD, "shared" if name == "shared.array" else "local")
+        function = nodes.attribute(THREAD, word)
         call = nodes.call(
             function, [place, nodes.const(called), *(nodes.clone(each) for each in node.args)]
         )
