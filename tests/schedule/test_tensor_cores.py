@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from astile.errors import LoweringError, ScheduleError
+from astile.loops import tf32
 from astile.lower.lowered import Lowered
 from astile.runtime import emulate, machine_code
 from astile.schedule import recipes
@@ -67,6 +68,69 @@ def test_machine_code(cc: tuple[int, int]) -> None:
     assert mix["LDSM"] == 12
     assert mix["LDGSTS.128"] == 4
     assert code.stack == code.spill_bytes == 0
+
+
+# --- operands of float32 that are rounded -------------------------------------------------------
+
+
+def tf32_matmul(A, B, C):
+    M, K = A.shape
+    N = B.shape[1]
+    for i in range(M):
+        for j in range(N):
+            C[i, j] = 0.0
+            for k in range(K):
+                C[i, j] += tf32(A[i, k]) * tf32(B[k, j])
+
+
+@cache
+def rounded() -> Lowered:
+    s = Schedule(tf32_matmul)
+    recipes.tensor_core_matmul(
+        s, tile=(64, 64), depth=16, warps=(2, 2), instruction="mma.m16n8k8.tf32"
+    )
+    return s.lowered("cuda", dict.fromkeys("ABC", "float32"))
+
+
+def singles(m: int, k: int, n: int) -> tuple[np.ndarray, ...]:
+    random = np.random.default_rng(m + k + n)
+    a, b = random.standard_normal((m, k)), random.standard_normal((k, n))
+    return a.astype(np.float32), b.astype(np.float32), np.full((m, n), 9, np.float32)
+
+
+@pytest.mark.parametrize("size", [(64, 48, 64), (64, 0, 64), (5, 3, 7), (64, 17, 64)])
+def test_rounded_operands_are_right_in_the_emulator(size: tuple[int, int, int]) -> None:
+    a, b, c = singles(*size)
+    report = emulate.EmulationReport()
+    emulate.load(rounded().text, rounded().entry, report=report)(a, b, c)
+    by_cell = np.vectorize(tf32, otypes=[np.float64])
+    if size[1]:
+        a, b = by_cell(a), by_cell(b)
+    np.testing.assert_allclose(c, a.astype(float) @ b.astype(float), rtol=1e-5, atol=1e-4)
+    assert report.bank_conflicts == 0
+
+
+@pytest.mark.parametrize("cc", [(8, 0), (9, 0)])
+def test_machine_code_of_rounded_operands(cc: tuple[int, int]) -> None:
+    try:
+        code = machine_code.of(rounded(), singles(256, 256, 256), {}, cc).kernels[0]
+    except LoweringError as error:
+        pytest.skip(f"no tools for machine code here: {error}")
+    mix = code.main_loop
+    assert mix["HMMA"] == 16
+    assert mix["LDSM"] == 4
+    assert mix["LDS"] == 16
+    assert mix["LDGSTS.128"] == 4
+    assert code.stack == code.spill_bytes == 0
+
+
+# --- refuses ------------------------------------------------------------------------------------
+
+
+def test_an_unknown_instruction() -> None:
+    with pytest.raises(ScheduleError, match="no instruction 'tf32'") as caught:
+        recipes.tensor_core_matmul(Schedule(tf32_matmul), instruction="tf32")
+    assert caught.value.code == "schedule.bad-intrinsic"
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,11 @@
-"""Products of matrices of float16 on the matrix units of a GPU."""
+"""Products of matrices on the matrix units of a GPU."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from astile.analysis.reading.fragments import UNITS, Unit
+from astile.diagnostics import suggestions
 from astile.errors import ScheduleError
 from astile.ir import query
 from astile.ir.printer import print_expression
@@ -12,11 +14,10 @@ from astile.schedule.recipes.cooperation import BLOCKS, THREADS, extent
 from astile.schedule.schedule import Schedule
 from astile.schedule.select import Loop
 
-#: The instruction, and the rows, columns and products of its tile.
-INTRINSIC = "mma.m16n8k16.f16"
-ROWS, COLUMNS, DEPTH = 16, 8, 16
-#: Cells of 2 bytes that one access moves, and rows of as many in all banks of shared memory.
-LANES, ROWS_OF_BANKS = 8, 8
+#: Rows and columns of the tile of an instruction.
+ROWS, COLUMNS = 16, 8
+#: Accesses of 16 bytes that all banks of shared memory serve at once.
+ROWS_OF_BANKS = 8
 #: Axes of the threads of a block: warps, the rows and the pairs of columns of their threads.
 AXES = ("threadIdx.z", "threadIdx.y", "threadIdx.x")
 WARP = (8, 4)
@@ -35,29 +36,33 @@ def tensor_core_matmul(
     depth: int = 32,
     warps: Sequence[int] = (2, 4),
     stages: int = 2,
+    instruction: str = "mma.m16n8k16.f16",
 ) -> None:
-    """A product of matrices of float16 whose tiles the matrix units of a GPU compute.
+    """A product of matrices whose tiles the matrix units of a GPU compute.
 
     Sizes that are whole tiles have a kernel of their own. In it each thread block computes a tile
     of the result, each warp a part of that, with its sums in registers. Tiles of the operands are
-    copied to shared memory steps ahead, in rows of 8 cells that are turned so that neither copies
+    copied to shared memory steps ahead, in rows of 16 bytes that are turned so that neither copies
     nor loads meet in a bank. Other sizes are computed cell by cell, each by a thread of its own.
 
     Args:
         s: a schedule of ``C[i, j] = 0`` and
-            ``C[i, j] += np.float32(A[i, k]) * np.float32(B[k, j])``.
+            ``C[i, j] += np.float32(A[i, k]) * np.float32(B[k, j])``, for float16, or
+            ``C[i, j] += tf32(A[i, k]) * tf32(B[k, j])``, for float32.
         loops: its loops over rows, columns, and what is summed up.
         operands: the arrays on the left and on the right of the product.
         result: the array of the sums, of float32.
         tile: rows and columns of a tile of the result: multiples of 16 and of 8 for each warp.
-        depth: how much of the sum is staged at a time, a multiple of 16.
+        depth: how much of the sum is staged at a time, a multiple of what the instruction adds up.
         warps: how many warps share the rows, and the columns, of a tile.
         stages: how many steps are under way at a time, 2 or more.
+        instruction: of `tensorize`; ``"mma.m16n8k8.tf32"`` or ``"mma.m16n8k16.bf16"`` for float32.
 
     Raises:
         ScheduleError: when the program is none of this form, or sizes do not fit each other.
     """
-    digits = _digits(tile, depth, warps)
+    unit = _unit(instruction)
+    digits = _digits(tile, depth, warps, unit)
     handles = [s.handle(each) for each in loops]
     variables = [each.var for each in handles]
     sizes = (*tile, depth)
@@ -71,14 +76,17 @@ def tensor_core_matmul(
     cleared = [each for each in s.loops(f"{sums}#0") if each not in outer]
     _lay_out_sums(s, sums, tile, warps)
     shared = [_share(s, nest, variables, digits) for nest in (inner, cleared, stored)]
-    copies = [_copy(s, each, outer[2], warps) for each in operands]
+    copies = [
+        _copy(s, each, outer[2], warps, unit, turned)
+        for each, turned in zip(operands, (1, 1 if unit.kind == "float16" else 2), strict=True)
+    ]
     for made in (*shared, *copies):
         bound += zip(made, AXES, strict=False)
     for loop in (shared[2][-1], *(each[-1] for each in copies)):
         s.vectorize(loop)
     for loop, axis in bound:
         s.bind(loop, axis)
-    s.tensorize(shared[0][3], INTRINSIC)
+    s.tensorize(shared[0][3], instruction)
     s.pipeline(outer[2], stages)
 
 
@@ -98,15 +106,26 @@ def _other_sizes(
     return list(zip(made, (*BLOCKS, *THREADS), strict=True))
 
 
-def _digits(tile: Sequence[int], depth: int, warps: Sequence[int]) -> list[list[int]]:
+def _unit(instruction: str) -> Unit:
+    """What an instruction multiplies."""
+    if instruction in UNITS:
+        return UNITS[instruction]
+    raise ScheduleError(
+        f"no instruction {instruction!r}",
+        code="schedule.bad-intrinsic",
+        hints=suggestions(str(instruction), list(UNITS), "instructions"),
+    )
+
+
+def _digits(tile: Sequence[int], depth: int, warps: Sequence[int], unit: Unit) -> list[list[int]]:
     """How the axes of a tile are split: warps, tiles of the instruction, parts of threads."""
     parts = [tile[0] // warps[0], tile[1] // warps[1]]
-    fits = parts[0] % ROWS == 0 and parts[1] % COLUMNS == 0 and depth % DEPTH == 0
+    fits = parts[0] % ROWS == 0 and parts[1] % COLUMNS == 0 and depth % unit.depth == 0
     whole = [part * count for part, count in zip(parts, warps, strict=True)] == list(tile)
     if not fits or not whole or min(*parts, depth) < 1:
         raise ScheduleError(
             f"a tile of {tuple(tile)} is no {warps[0]} x {warps[1]} warps of tiles of {ROWS} x "
-            f"{COLUMNS}, or {depth} no multiple of {DEPTH}",
+            f"{COLUMNS}, or {depth} no multiple of {unit.depth}",
             code="schedule.bad-factor",
             hints=["write for example tile=(128, 128), depth=32, warps=(2, 4)"],
         )
@@ -114,7 +133,7 @@ def _digits(tile: Sequence[int], depth: int, warps: Sequence[int]) -> list[list[
     return [
         [warps[0], parts[0] // ROWS, ROWS // rows, rows],
         [warps[1], parts[1] // COLUMNS, pairs, COLUMNS // pairs],
-        [depth // DEPTH, DEPTH],
+        [depth // unit.depth, unit.depth],
     ]
 
 
@@ -164,27 +183,40 @@ def _share(
     return [*s.fuse(warp_rows, warp_columns), rows, pairs, *own]
 
 
-def _copy(s: Schedule, array: str, step: Loop, warps: Sequence[int]) -> list[Loop]:
+def _copy(
+    s: Schedule, array: str, step: Loop, warps: Sequence[int], unit: Unit, turned: int
+) -> list[Loop]:
     """Stage an operand of a step in shared memory.
+
+    Args:
+        s: the schedule.
+        array: the operand.
+        step: the loop over steps.
+        warps: how many share the rows, and the columns, of a tile.
+        unit: the instruction.
+        turned: by how many groups of neighbours each row is turned against the one before.
 
     Returns:
         The loops over warps and their threads, and the one over neighbours that a thread copies.
     """
     rows, cells = s.cache_read(array, "shared", at=step)
     names = [s.program.fresh_name(f"{array}_{each}") for each in ("group", "cell")]
-    groups, lane = s.split(cells, [None, LANES], names=names)
+    groups, lane = s.split(cells, [None, unit.cells], names=names)
     count = extent(s, groups)
     [whole] = s.fuse(rows, groups)
     names = [s.program.fresh_name(f"{array}_{each}") for each in ("turn", "z", "y", "x")]
     made = s.split(whole, [None, warps[0] * warps[1], *WARP], names=names)
-    _turn(s, f"{array}_shared", count)
+    _turn(s, f"{array}_shared", count, unit.cells, turned)
     return [*made[1:], lane]
 
 
-def _turn(s: Schedule, tile: str, groups: int) -> None:
+def _turn(s: Schedule, tile: str, groups: int, cells: int, turned: int) -> None:
     """Turn each row of a tile by groups of neighbours, against conflicts of banks."""
     rows = max(1, ROWS_OF_BANKS // groups)
-    s.transform_layout(tile, lambda i, k: (i, (k // LANES + i // rows) % groups, k % LANES))
+    if turned == 1:
+        s.transform_layout(tile, lambda i, k: (i, (k // cells + i // rows) % groups, k % cells))
+    else:
+        s.transform_layout(tile, lambda i, k: (i, (k // cells + i * turned) % groups, k % cells))
 
 
 def _stop(s: Schedule, loop: Loop) -> str:
