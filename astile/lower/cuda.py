@@ -123,7 +123,7 @@ class _Module:
         known = facts.of(replace(self.program, function=function, constants={}))
         writer = IndexWriter(known, casts=self.words.casts)
         function.body = [emit.rewritten(each, writer) for each in function.body]
-        functions.compilable(function.body, self._imports(), self.frame.word)
+        functions.compilable(function.body, self._imports(), self.frame.word, plain=self.plain)
         options = {"device": nodes.const(True), "inline": nodes.const("always")}
         function.decorator_list = [nodes.call(f"{self.words.cuda}.jit", [], options)]
         return function
@@ -191,7 +191,7 @@ class _Module:
         body: list[ast.stmt],
         piece: Piece | None = None,
     ) -> None:
-        functions.compilable(body, self._imports(), self.frame.word)
+        functions.compilable(body, self._imports(), self.frame.word, plain=self.plain)
         decorator = nodes.attribute(self.words.cuda, "jit")
         made = assemble.function(name, parameters, body or [ast.Pass()], decorator)
         if piece is not None:

@@ -1,6 +1,7 @@
-"""Functions of NumPy that numba.cuda types but cannot compile, by the same ones of `math`.
+"""Functions of NumPy that numba.cuda types but cannot compile, by the same ones elsewhere.
 
-On a GPU those of `math` keep float32, and give NaN or an infinity where Python's raise.
+On a GPU those of `math` keep float32, and give NaN or an infinity where Python's raise. What `math`
+has not, or in another way, is in `astile.intrinsics.cuda_functions`.
 """
 
 from __future__ import annotations
@@ -11,11 +12,26 @@ from collections.abc import Callable, Iterable, Mapping
 from astile.ir import nodes, query
 
 #: Names that are the same function of real numbers in both modules.
-_SHARED = frozenset(f"numpy.{name}" for name in ("exp", "expm1", "fabs", "log1p", "sqrt"))
+_SHARED = frozenset(
+    f"numpy.{name}"
+    for name in ("copysign", "exp", "exp2", "expm1", "fabs", "fmod", "isfinite", "isinf", "log1p")
+    + ("sqrt",)
+)
+#: Names of NumPy -> those of the same functions of `astile.intrinsics.cuda_functions`.
+_OWN = {
+    "numpy.abs": "absolute",
+    **{f"numpy.{name}": name for name in ("absolute", "ceil", "floor", "rint", "sign", "square")},
+    "numpy.trunc": "trunc",
+}
+_HOME = "astile.intrinsics.cuda_functions"
 
 
 def compilable(
-    body: Iterable[ast.stmt], imports: Mapping[str, str], word: Callable[[str], str]
+    body: Iterable[ast.stmt],
+    imports: Mapping[str, str],
+    word: Callable[[str], str],
+    *,
+    plain: bool,
 ) -> None:
     """Rewrite calls in the statements of a kernel, in place.
 
@@ -23,6 +39,7 @@ def compilable(
         body: the statements.
         imports: name in the text -> what it stands for.
         word: the name in the text for a dotted path.
+        plain: for numba's simulator, which has NumPy's functions, and none of astile's own.
 
     Before:
         y[i] = np.exp(x[i])
@@ -35,3 +52,5 @@ def compilable(
         path = f"{imports.get(head, head)}.{rest}".rstrip(".")
         if path in _SHARED and not call.keywords:
             call.func = nodes.attribute(word("math"), path.rpartition(".")[2])
+        elif path in _OWN and len(call.args) == 1 and not (call.keywords or plain):
+            call.func = nodes.name(word(f"{_HOME}.{_OWN[path]}"))

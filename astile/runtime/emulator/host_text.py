@@ -15,6 +15,7 @@ from astile.runtime.emulator.errors import EmulationError
 from astile.runtime.emulator.host import SHARED_WORDS, Cuda
 from astile.runtime.emulator.matrix_words import MATRIX_UNITS
 from astile.runtime.emulator.wide import INTRINSICS
+from astile.runtime.emulator.words import CUDA_FUNCTIONS
 from astile.source import SourceFile
 
 SCALARS: Mapping[str, type[np.generic]] = {
@@ -46,6 +47,7 @@ class HostRewrite(ast.NodeTransformer):
             "numba.cuda": cuda,
             "astile.intrinsics.async_copies": SimpleNamespace(**COPY_WORDS),
             "astile.intrinsics.cuda": SimpleNamespace(**INTRINSICS),
+            "astile.intrinsics.cuda_functions": SimpleNamespace(**CUDA_FUNCTIONS),
             "astile.intrinsics.matrix_units": SimpleNamespace(**MATRIX_UNITS),
             "astile.intrinsics.shared_memory": SimpleNamespace(**SHARED_WORDS),
         }

@@ -42,7 +42,7 @@ from astile.runtime.emulator.kinds import (
 )
 from astile.runtime.emulator.matrix_words import PART_WORDS, MatrixWord
 from astile.runtime.emulator.wide import WideAccess
-from astile.runtime.emulator.words import AXES, DeviceFunction, DeviceWord
+from astile.runtime.emulator.words import AXES, CUDA_FUNCTIONS, DeviceFunction, DeviceWord
 
 MISSING = object()
 _WORD = of_dtype(np.dtype(np.uint32))
@@ -261,6 +261,8 @@ class Inference:
                 if not isinstance(taken, TupleOf) or taken.items is None:
                     return None
                 return TupleOf((_WORD,) * (len(taken.items) // each))
+        if any(function is each for each in CUDA_FUNCTIONS.values()):
+            return arguments[0]
         if function is loops.bf16 or function is loops.tf32:
             return Real(32)
         if any(function is each for each in (int, len, abs, min, max, float)):

@@ -134,6 +134,12 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "fma": _multiply_add,
 }
 
+#: What a module gets for the names of `astile.intrinsics.cuda_functions`.
+CUDA_FUNCTIONS: Mapping[str, np.ufunc] = {
+    name: getattr(np, name)
+    for name in ("absolute", "ceil", "floor", "rint", "sign", "square", "trunc")
+}
+
 _WORDS = frozenset({
     *(f"{head}.{axis}" for head in ("threadIdx", "blockIdx", "blockDim", "gridDim")
       for axis in AXES),
