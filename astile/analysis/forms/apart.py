@@ -83,7 +83,7 @@ class _Former:
         for each in reversed(around):
             header = self._fixed(each)
             if header is not None and self._is_in_order(loop):
-                made = self._counted(loop, loop, header, loop)
+                made = self._counted(loop, loop, header, each)
                 if made is not None:
                     return made
         return loop
@@ -96,7 +96,7 @@ class _Former:
             if isinstance(statement, ast.For):
                 header = self._fixed(statement)
                 if header is not None and self._is_in_order(statement):
-                    made = self._counted(statement, blocks, header, statement)
+                    made = self._counted(statement, blocks, header, blocks)
             if made is not None:
                 body[position] = made
                 found = True
@@ -106,7 +106,7 @@ class _Former:
         return found
 
     def _counted(
-        self, replaced: ast.For, blocks: ast.For, low: Header, loop: ast.For
+        self, replaced: ast.For, blocks: ast.For, low: Header, outer: ast.For
     ) -> ast.For | None:
         """A loop over the number in place of one over a digit of it.
 
@@ -114,7 +114,7 @@ class _Former:
             replaced: the loop that is replaced.
             blocks: the loop over blocks.
             low: the header of the loop over places in a block.
-            loop: the inner one of both.
+            outer: the outer one of both; the size holds its value all through it.
         """
         high = plain_header(blocks, self._integers)
         count = self._count(blocks)
@@ -123,9 +123,7 @@ class _Former:
         digits = (high.variable, low.variable)
         gone = digits[replaced is not blocks]
         size = nodes.clone(low.stop)
-        if query.integer(size) is not None or query.names(size) & (
-            changed(loop) | changed(blocks) | set(digits)
-        ):
+        if query.integer(size) is not None or query.names(size) & (changed(outer) | set(digits)):
             return None
         number = times(affine.variable(high.variable), size) + affine.variable(low.variable)
         variable = self.program.fresh_name("_".join(digits), self._taken)
