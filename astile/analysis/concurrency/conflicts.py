@@ -7,9 +7,9 @@ that a barrier orders, in the order in which the program runs them.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 from astile.analysis import isl
 from astile.analysis.reading.hardware import CONCURRENT, Kernel, Seat, kind
@@ -62,6 +62,7 @@ class KernelConflicts:
     def __init__(self, scene: Scene, kernel: Kernel) -> None:
         self.scene, self.kernel = scene, kernel
         self._where = scene.hardware(kernel)
+        self._ends = self._where.reverse()
 
     @cached_property
     def _meetings(self) -> list[Conflict]:
@@ -75,40 +76,41 @@ class KernelConflicts:
         home = self.scene.homes.get(touch.access.array)
         return home is None or home.scope != "local"
 
-    def _on(self, other: isl.UnionMap) -> Iterator[Conflict]:
-        """The meetings whose two sides run on places related by `other`."""
-        apart = self._where.apply_range(other)
-        for each in self._meetings:
-            ends = self._where.reverse()
-            pairs = each.pairs.intersect(
-                apart.intersect_domain(each.pairs.domain()).apply_range(
-                    ends.intersect_range(each.pairs.range())
-                )
+    def _on(self, other: isl.UnionMap, meetings: Iterable[Conflict]) -> Iterator[Conflict]:
+        """Those of some meetings whose two sides run on places related by `other`."""
+        session, apart, ends = self.scene.session, self._where.apply_range(other), self._ends
+        places = self._where.to_str(), other.to_str()
+        for each in meetings:
+            pairs = session.recalled(
+                (KernelConflicts, *places, each.pairs.to_str()),
+                partial(_related, each.pairs, apart, ends),
             )
-            self.scene.session.tick()
+            session.tick()
             if not pairs.is_empty():
                 yield Conflict(each.first, each.second, None, pairs)
 
     @cached_property
     def across_blocks(self) -> list[Conflict]:
         """Conflicts between different blocks of one launch."""
-        return list(self._on(self.scene.other_blocks(self.kernel)))
+        return list(self._on(self.scene.other_blocks(self.kernel), self._meetings))
 
     @cached_property
     def _across_threads(self) -> list[Conflict]:
-        return list(self._on(self.scene.other_threads(self.kernel)))
+        return list(self._on(self.scene.other_threads(self.kernel), self._meetings))
 
     @cached_property
     def within_phase(self) -> list[Conflict]:
         """Conflicts between threads of one block inside one run of one phase."""
-        found = []
-        for each in self._across_threads:
+        return list(self._on(self.scene.other_threads(self.kernel), self._in_one_phase()))
+
+    def _in_one_phase(self) -> Iterator[Conflict]:
+        """The meetings within one run of one phase."""
+        for each in self._meetings:
             first, second = each.first.seat, each.second.seat
             if first.phase is second.phase:
                 pairs = each.pairs.intersect(self._order(first, second, None))
                 if not pairs.is_empty():
-                    found.append(Conflict(each.first, each.second, None, pairs))
-        return found
+                    yield Conflict(each.first, each.second, None, pairs)
 
     @cached_property
     def between_phases(self) -> list[Conflict]:
@@ -153,6 +155,18 @@ class KernelConflicts:
         return self.scene.map(
             [f"{self.scene.instance(one)} -> {target} : {' and '.join(formulas)}"]
         )
+
+
+def _related(met: isl.UnionMap, apart: isl.UnionMap, ends: isl.UnionMap) -> isl.UnionMap:
+    """The pairs of a meeting whose two sides run on places that are related.
+
+    Args:
+        met: the pairs.
+        apart: instance -> places that are related to its own.
+        ends: place -> what runs there.
+    """
+    first, second = met.domain(), met.range()
+    return met.intersect(apart.intersect_domain(first).apply_range(ends.intersect_range(second)))
 
 
 def common_loops(first: Seat, second: Seat) -> list[ast.For]:

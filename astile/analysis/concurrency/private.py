@@ -65,7 +65,11 @@ class PrivateFlow:
             sure = [each for each in writes if each.access.sure and each.access.is_exact]
             maybe = [each for each in writes if each not in sure]
             found = dependences(
-                scene.cells([read]), scene.cells(sure), self._schedule, scene.cells(maybe)
+                scene.cells([read]),
+                scene.cells(sure),
+                self._schedule,
+                scene.cells(maybe),
+                session=scene.session,
             )
             scene.session.tick()
             scene.flows[key] = found.may, found.maybe_without
