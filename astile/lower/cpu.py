@@ -15,9 +15,6 @@ from astile.lower.types.checked import is_checked_division
 from astile.lower.vectors import explicit, registers
 from astile.lower.vectors.explicit import Machine
 
-#: Kinds of loops that may run on several cores: their iterations are proved independent.
-_ON_CORES = ("parallel", "block.")
-
 
 def lower(
     program: Program,
@@ -49,9 +46,9 @@ def lower(
     in_registers = registers.is_enough(work)
     bounds.tighten(work.function, facts.of(work))
     writer = _Writer(work)
+    writer.indices(work)
     writer.loops(work.function.body, on_core=one_core)
     writer.memory(work.function, types or {})
-    writer.indices(work)
     functions = writer.functions()
     body = writer.frame.module(functions, writer.helper)
     text = printer.print_module(body)
@@ -84,7 +81,7 @@ class _Writer:
         if header is None:
             return False
         assert isinstance(loop.iter, ast.Call)
-        wanted = header.kind.startswith(_ON_CORES)
+        wanted = header.kind.startswith(unsigned.ON_CORES)
         if not wanted or on_core or not self._is_free(loop):
             loop.iter.func = nodes.name("range")
             return False

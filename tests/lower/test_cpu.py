@@ -36,6 +36,30 @@ def test_what_may_raise_stays_on_one_core() -> None:
     assert "prange" not in cpu.lower(calm, types=types, one_core=True).text
 
 
+def test_indices_of_loops_inside_one_on_several_cores_are_unsigned() -> None:
+    """Where the innermost loop and that on several cores make an index together."""
+    text = """
+    def f(x, y, n):
+        for i in parallel((n + 3) // 4):
+            for j in range(4):
+                if i * 4 + j < n:
+                    y[i * 4 + j, 0] = x[i * ((n + 3) // 4) + j]
+                    for k in range(2):
+                        y[i * 4 + j, k] += x[i - 1] + x[k - i] + x[i]
+        for i in parallel(n - 1):
+            y[i, 1] += x[i + 1] - x[i - 1]
+    """
+    found = text_of(text, integers=frozenset("n"))
+    assert "y[uint64(i * 4 + j), 0] = x[uint64(i * ((n + 3) // 4) + j)]" in found
+    assert "y[i * 4 + j, k] += x[i - 1] + x[k - i] + x[i]" in found
+    assert "y[i, 1] += x[uint64(i + 1)] - x[i - 1]" in found
+    x = np.arange(16.0)
+    made, expected = np.zeros((9, 2)), np.zeros((9, 2))
+    run(found, x, made, 9)
+    run(python.lower(program(text)).text, x, expected, 9)
+    np.testing.assert_array_equal(made, expected)
+
+
 def test_indices_of_loops_that_start_elsewhere_are_unsigned() -> None:
     text = """
     def f(x, y, k):

@@ -1,5 +1,6 @@
 import numpy as np
 from numba import njit, prange
+from numpy import uint64
 
 
 @njit(error_model="numpy", parallel={"fusion": False})
@@ -9,7 +10,9 @@ def weighted(x, w, counts):
         for counts_0 in range(counts.shape[0]):
             counts_rf[i_0, counts_0] = 0
         for i_1 in range(min((len(x) + 7) // 8, len(x) - i_0 * ((len(x) + 7) // 8))):
-            counts_rf[i_0, x[i_0 * ((len(x) + 7) // 8) + i_1]] += w[i_0 * ((len(x) + 7) // 8) + i_1]
+            counts_rf[i_0, x[uint64(i_0 * ((len(x) + 7) // 8) + i_1)]] += w[
+                uint64(i_0 * ((len(x) + 7) // 8) + i_1)
+            ]
 
     for i_0 in range(8):
         for counts_0 in range(counts.shape[0]):

@@ -11,7 +11,7 @@ def matmul(A, B, C):
         B_local = np.empty((K, 64), B.dtype)
         for B_0 in range(min(K, B.shape[0])):
             for B_1 in range(min(64, N - j_0 * 64)):
-                B_local[B_0, B_1] = B[B_0, j_0 * 64 + B_1]
+                B_local[B_0, B_1] = B[B_0, uint64(j_0 * 64 + B_1)]
         for i_0 in range(M // 4):
             C_local = np.empty((4, 64), C.dtype)
             for i_1 in range(4):
@@ -23,7 +23,7 @@ def matmul(A, B, C):
                         C_local[i_1, j_1] += A[i_0 * 4 + i_1, k] * B_local[k, j_1]
             for C_0 in range(4):
                 for C_1 in range(min(64, N - j_0 * 64)):
-                    C[i_0 * 4 + C_0, j_0 * 64 + C_1] = C_local[C_0, C_1]
+                    C[i_0 * 4 + C_0, uint64(j_0 * 64 + C_1)] = C_local[C_0, C_1]
         for i in range(M // 4 * 4, M):
             C_local_1 = np.empty((1, 64), C.dtype)
             for j_1 in range(min(64, N - j_0 * 64)):
@@ -32,4 +32,4 @@ def matmul(A, B, C):
                 for j_1 in range(min(64, N - j_0 * 64)):
                     C_local_1[0, j_1] += A[uint64(i), k] * B_local[k, j_1]
             for C_1_1 in range(min(64, N - j_0 * 64)):
-                C[uint64(i), j_0 * 64 + C_1_1] = C_local_1[0, C_1_1]
+                C[uint64(i), uint64(j_0 * 64 + C_1_1)] = C_local_1[0, C_1_1]
