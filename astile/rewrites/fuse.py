@@ -9,7 +9,14 @@ from astile.analysis.forms import affine
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
-from astile.rewrites.parts.result import Editor, Rewritten, check_replaceable, range_call
+from astile.rewrites.parts.result import (
+    Editor,
+    Rewritten,
+    check_replaceable,
+    conditions,
+    is_guard,
+    range_call,
+)
 from astile.rewrites.parts.trips import trip_count, trips_at_least_0, value_at
 from astile.rewrites.reorder import nest_between
 
@@ -17,7 +24,8 @@ from astile.rewrites.reorder import nest_between
 def fuse(program: Program, loops: Sequence[int]) -> Rewritten:
     """Make one loop of nested loops; it runs their iterations in the same order.
 
-    For two loops beside each other see `merge`.
+    For two loops beside each other see `merge`. Guards of a split that stand between the loops
+    move inside.
 
     Args:
         program: the program before.
@@ -45,7 +53,7 @@ def fuse(program: Program, loops: Sequence[int]) -> Rewritten:
             code="schedule.bad-loops",
             hints=["write `fuse('i', 'j')`, outermost first"],
         )
-    _check(edit, wanted)
+    guards = _check(edit, wanted)
     headers = [edit.counted(each) for each in wanted]
     counts = [trip_count(each).expression() for each in headers]
     total = _total(edit, wanted)
@@ -58,7 +66,10 @@ def fuse(program: Program, loops: Sequence[int]) -> Rewritten:
         values[header.variable] = value_at(header, affine.of(digit))
         if not outermost:
             rest = _binary(rest, ast.FloorDiv, count)
-    body: list[ast.stmt] = [nodes.substitute(each, values) for each in wanted[-1].body]
+    inside = wanted[-1].body
+    if guards:
+        inside = [nodes.if_then(nodes.conjunction(guards), inside)]
+    body: list[ast.stmt] = [nodes.substitute(each, values) for each in inside]
     fused = edit.new_loop(variable, range_call(nodes.const(0), total), body, wanted[0])
     for loop, header in zip(wanted, headers, strict=True):
         edit.forget(loop, f"`fuse` made {variable} of {header.variable} and others")
@@ -82,11 +93,14 @@ def _binary(left: ast.expr, operator: type[ast.operator], right: ast.expr) -> as
     return nodes.binary(nodes.clone(left), operator, nodes.clone(right))
 
 
-def _check(edit: Editor, wanted: Sequence[ast.For]) -> None:
+def _check(edit: Editor, wanted: Sequence[ast.For]) -> list[ast.expr]:
+    """Refuse loops that cannot be fused; the conditions of guards between those that can."""
     spine = nest_between(edit, wanted)
-    if [id(each) for each in spine] != [id(each) for each in wanted]:
+    guards = [each for each in spine if isinstance(each, ast.If) and is_guard(each)]
+    loops = [each for each in spine if not any(each is guard for guard in guards)]
+    if [id(each) for each in loops] != [id(each) for each in wanted]:
         raise ScheduleError(
-            "the loops must be given outermost first, with no other loop or guard between them",
+            "the loops must be given outermost first, with no other loop or condition between them",
             code="schedule.not-nested",
             span=edit.span(wanted[-1]),
             hints=["reorder them next to each other, outermost first"],
@@ -111,10 +125,19 @@ def _check(edit: Editor, wanted: Sequence[ast.For]) -> None:
                 span=edit.span(loop),
             )
         outer.add(header.variable)
-        if loop is not wanted[-1] and len(loop.body) != 1:
+    for each in spine[:-1]:
+        if len(each.body) != 1:
             raise ScheduleError(
-                f"another statement stands beside the loop inside {header.variable}",
+                f"another statement stands beside the loop inside {_around(spine, each)}",
                 code="schedule.not-perfect-nest",
-                span=edit.span(loop.body[0]),
+                span=edit.span(each.body[0]),
                 hints=["`distribute` the outer loop first"],
             )
+    return [condition for each in guards for condition in conditions(each)]
+
+
+def _around(spine: Sequence[ast.stmt], inner: ast.stmt) -> str:
+    """The variable of the innermost loop up to a statement of a nest."""
+    position = next(k for k, each in enumerate(spine) if each is inner)
+    found = [query.header(each) for each in spine[: position + 1] if isinstance(each, ast.For)]
+    return next((each.variable for each in reversed(found) if each is not None), "?")

@@ -83,6 +83,35 @@ def test_a_split_undone_has_no_division(golden: Golden) -> None:
     assert_proved(before, after)
 
 
+def test_a_guard_between_moves_inside(golden: Golden) -> None:
+    before = program(NEST.format(i="n", j="m"))
+    split_once, [_, inner] = applied(split, before, loops(before, "i")[0], [None, 4])
+    after = rewritten(fuse, split_once, [inner, *loops(split_once, "j")])
+    golden("rewrites/fuse/guard_between.py", module_text(after))
+    assert_proved(before, after)
+    assert_same_results(before, after, squares, sizes(4))
+
+
+def test_all_loops_of_a_tile_run_on_threads_along_one_axis() -> None:
+    def plain(x, y):  # type: ignore[no-untyped-def]
+        n, m = x.shape
+        for i in range(n):
+            for j in range(m):
+                y[i, j] += x[i, j] * j
+
+    s = Schedule(plain)
+    *blocks, i, j = s.tile(["i", "j"], [3, 4])
+    for loops_of_one, axis in ((blocks, "blockIdx.x"), ((i, j), "threadIdx.x")):
+        s.bind(*s.fuse(*loops_of_one), axis)
+    kernel = s.build("emulate")
+    for n in (0, 1, 3, 5, 13):
+        x, made = squares(n)
+        expected = np.zeros_like(made)
+        kernel(x, made)
+        plain(x, expected)
+        np.testing.assert_array_equal(made, expected)
+
+
 # --- refuses ------------------------------------------------------------------------------------
 
 
@@ -123,13 +152,13 @@ def f(y):
 """)
     error = refused(fuse, before, loops(before, "i", "k"))
     assert error.code == "schedule.not-nested"
-    assert "no other loop or guard between" in str(error)
+    assert "no other loop or condition between" in str(error)
 
 
-def test_a_guard_between() -> None:
-    before = program(NEST.format(i="n", j="m"))
-    after, [_, inner] = applied(split, before, loops(before, "i")[0], [None, 4])
-    error = refused(fuse, after, [inner, *loops(after, "j")])
+def test_a_condition_of_the_function_between() -> None:
+    text = NEST.format(i="n", j="m").replace("        for j", "        if i < 5:\n         for j")
+    before = program(text)
+    error = refused(fuse, before, loops(before, "i", "j"))
     assert error.code == "schedule.not-nested"
 
 
