@@ -11,7 +11,9 @@ import numpy as np
 from astile import remarks
 from astile.analysis import isl
 from astile.analysis.counts.occupancy import occupancy
+from astile.analysis.counts.per_loop import along, kernels
 from astile.analysis.counts.traffic import Measured, measure
+from astile.analysis.reading import hardware
 from astile.analysis.reading.accesses import NotModelled
 from astile.errors import ArgumentError, SourceError
 from astile.ir import query
@@ -110,7 +112,7 @@ def explain(original: Program, scheduled: Program, sizes: Sizes) -> Report:
         _form(program, measured, sizes)
         for program, measured in zip((original, scheduled), found, strict=True)
     )
-    launches = tuple(_launches(scheduled, after))
+    launches = tuple(_launches(after))
     notes = list(remarks.on(scheduled, before, after, launches))
     upper = sorted(frozenset().union(*(each.estimated for each in found)))
     if upper:
@@ -179,23 +181,15 @@ def _buffer(name: str, dtype: str | None, scope: str, shape: Sequence[int] | Non
     return Buffer(name, known, scope, None if shape is None else tuple(shape), size)
 
 
-def _launches(program: Program, form: Form) -> Iterator[Launch]:
+def _launches(form: Form) -> Iterator[Launch]:
     shared = {each.name: each.size for each in form.buffers if each.scope == "shared"}
     for nest in form.nests:
-        grid: dict[str, int] = {}
-        block: dict[str, int] = {}
-        for each in nest.footprints:
-            level, _, axis = each.kind.partition(".")
-            if level == "block":
-                grid[axis] = max(each.trips, grid.get(axis, 0))
-            elif level == "thread":
-                block[axis] = max(each.extent, block.get(axis, 0))
-        if not grid and not block:
-            continue
-        size = sum(shared[name] for name in nest.cells if name in shared)
-        shape = _along(block)
-        yield Launch(_along(grid), shape, size, occupancy(prod(shape), size), nest.busy)
+        for kernel, (number, busy) in zip(kernels(nest.footprints), nest.busy.items(), strict=True):
+            size = sum(shared[name] for name in kernel[0].cells if name in shared)
+            grid, block = (_shape(along(kernel, level)) for level in ("block", "thread"))
+            yield Launch(number, grid, block, size, occupancy(prod(block), size), busy)
 
 
-def _along(axes: Mapping[str, int]) -> tuple[int, int, int]:
-    return axes.get("x", 1), axes.get("y", 1), axes.get("z", 1)
+def _shape(extents: Mapping[str, Sequence[int]]) -> tuple[int, int, int]:
+    x, y, z = (max(extents.get(axis, [1])) for axis in hardware.AXES)
+    return x, y, z

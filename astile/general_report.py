@@ -5,13 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import prod
 from typing import Any
 
 from astile.analysis import isl
 from astile.analysis.counts.formulas import Formula, total
 from astile.analysis.counts.general import Cells, General, Span, general
+from astile.analysis.counts.occupancy import Occupancy, occupancy
+from astile.analysis.counts.per_loop import Footprint, along, kernels
 from astile.analysis.counts.traffic import estimated
 from astile.analysis.forms.params import extent_name, readable
+from astile.analysis.reading import hardware
 from astile.analysis.reading.accesses import NotModelled
 from astile.analysis.reading.instances import Model
 from astile.analysis.reading.model import extract
@@ -26,9 +30,8 @@ from astile.tables import table_text
 _UNKNOWN = "?"
 #: What arrays hold whose type nobody told, as in `explain` for shapes.
 _ASSUMED = "float32"
-
-#: Time for all formulas of one program; what is not found by then has none.
-_SECONDS = 10.0
+#: Of so many counts without a formula the names are told.
+_SUBJECTS = 4
 
 _Moved = dict[str, Formula | None]
 
@@ -53,22 +56,21 @@ class GeneralBuffer:
 
 
 @dataclass(frozen=True)
-class GeneralFootprint:
-    """The cells of each array that one iteration of a loop touches, away from both of its ends.
+class GeneralLaunch:
+    """One CUDA kernel.
 
     Args:
-        loop: the variable of the loop; empty for a nest as a whole.
-        kind: ``"range"``, ``"parallel"``, ``"block.x"``, ...; empty for a nest as a whole.
-        depth: how many loops are around it.
-        trips: formula of how many iterations the loop has there; empty for a nest as a whole.
-        cells: array -> formula of the number of cells.
+        grid: formulas of the blocks along x, y, z.
+        block: formulas of the threads along x, y, z; numbers, for a kernel that can be launched.
+        shared_bytes: formula of the bytes of one block.
+        occupancy: of one multiprocessor, registers left out of account; None where threads or bytes
+            of a block are no numbers.
     """
 
-    loop: str
-    kind: str
-    depth: int
-    trips: str
-    cells: Mapping[str, str]
+    grid: tuple[str, str, str]
+    block: tuple[str, str, str]
+    shared_bytes: str
+    occupancy: Occupancy | None
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ class GeneralForm:
     bytes_moved: str
     bytes_of_blocks: str
     operations: str
-    footprints: tuple[tuple[GeneralFootprint, ...], ...]
+    footprints: tuple[tuple[Footprint[str], ...], ...]
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,8 @@ class GeneralReport:
         least: the sizes from which on the formulas hold.
         before: the function as it was written.
         after: the scheduled program.
-        notes: what to know of the formulas.
+        launches: its CUDA kernels, where loops are bound.
+        notes: what to know of the formulas, and why there are none.
     """
 
     kernel: str
@@ -113,6 +116,7 @@ class GeneralReport:
     least: int
     before: GeneralForm
     after: GeneralForm
+    launches: tuple[GeneralLaunch, ...]
     notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -144,17 +148,62 @@ def explain_in_general(original: Program, scheduled: Program) -> GeneralReport:
     sizes = {p: readable(p, model.names) for model in models for p in model.parameters}
     given = {own[each]: told for each, told in sizes.items() if each in own}
     notes = [f"for sizes of at least {least}; array arguments hold {_ASSUMED}"]
-    if _UNKNOWN in f"{before}{after}".replace(f"dtype={_UNKNOWN!r}", ""):
-        notes.append(f"{_UNKNOWN}: no short formula was found and proved; give sizes for numbers")
+    notes += _reasons([each for _, _, each in found])
     upper = sorted(frozenset().union(*map(estimated, models)))
     if upper:
         notes.append(f"upper limits, since not all of their cells are known: {', '.join(upper)}")
-    return GeneralReport(original.name, given, least, before, after, tuple(notes))
+    launches = tuple(_launches(found[-1][-1], after))
+    return GeneralReport(original.name, given, least, before, after, launches, tuple(notes))
+
+
+def _reasons(found: Sequence[General]) -> Iterator[str]:
+    """Why there is no formula, and of what."""
+    of: dict[str, dict[str, None]] = {}
+    for each in found:
+        for reason, subjects in each.reasons.items():
+            of.setdefault(reason, {}).update(dict.fromkeys(subjects))
+    for reason, every in of.items():
+        shown = list(every)[:_SUBJECTS]
+        more = [f"{len(every) - len(shown)} more"] if len(every) > len(shown) else []
+        yield f"{_UNKNOWN}: {reason}: {', '.join([*shown, *more])}"
+
+
+def _launches(found: General, after: GeneralForm) -> Iterator[GeneralLaunch]:
+    sizes = {each.name: each.size for each in after.buffers if each.scope == "shared"}
+    for kernel in (each for nest in found.spans for each in kernels(nest)):
+        used = [sizes[name] for name in kernel[0].cells if name in sizes]
+        size = sum(map(int, used)) if all(map(str.isdigit, used)) else None
+        block = along(kernel, "thread")
+        extents = [_largest(each) for each in block.values()]
+        threads = prod(each or 0 for each in extents)
+        yield GeneralLaunch(
+            _shape(along(kernel, "block")),
+            _shape(block),
+            _UNKNOWN if size is None else str(size),
+            None if None in extents or size is None else occupancy(threads, size),
+        )
+
+
+def _shape(extents: Mapping[str, Sequence[Formula | None]]) -> tuple[str, str, str]:
+    x, y, z = (_largest_text(extents.get(axis, ())) for axis in hardware.AXES)
+    return x, y, z
+
+
+def _largest_text(extents: Sequence[Formula | None]) -> str:
+    """The largest of some extents."""
+    largest = _largest(extents)
+    texts = dict.fromkeys(map(_text, extents)) if largest is None else [str(largest)]
+    return next(iter(texts)) if len(texts) == 1 else f"max({', '.join(texts)})"
+
+
+def _largest(extents: Sequence[Formula | None]) -> int | None:
+    known = [each.value for each in extents if each is not None and each.value is not None]
+    return max(known, default=1) if len(known) == len(extents) else None
 
 
 def _counted(program: Program, own: Mapping[str, str]) -> tuple[Model, General]:
     try:
-        model = extract(program, session=isl.Session(_SECONDS))
+        model = extract(program)
         names = {each: own.get(each, readable(each, model.names)) for each in model.parameters}
         return model, general(model, names)
     except (NotModelled, isl.Error) as error:
@@ -273,10 +322,10 @@ def _text(formula: Formula | None) -> str:
     return _UNKNOWN if formula is None else str(formula)
 
 
-def _footprint(span: Span, order: Sequence[str]) -> GeneralFootprint:
+def _footprint(span: Span, order: Sequence[str]) -> Footprint[str]:
     cells = {name: _text(span.cells[name]) for name in order if name in span.cells}
-    trips = _text(span.trips) if span.loop else ""
-    return GeneralFootprint(span.loop, span.kind, span.depth, trips, cells)
+    trips, extent = (_text(each) if span.loop else "" for each in (span.trips, span.extent))
+    return Footprint(span.loop, span.kind, span.depth, trips, extent, cells)
 
 
 # --- text ----------------------------------------------------------------------------------------
@@ -302,10 +351,14 @@ def _parts(report: GeneralReport) -> Iterator[str]:
         arrays = list(nest[0].cells)
         lines = [("  " * e.depth + _loop(e), *(e.cells.get(n, "-") for n in arrays)) for e in nest]
         yield table_text((f"{head}cells of one iteration", *arrays), lines)
+    for each in report.launches:
+        grid, block = (f"({', '.join(shape)})" for shape in (each.grid, each.block))
+        share = "" if each.occupancy is None else f"; {each.occupancy} (registers left out)"
+        yield f"launch: grid {grid}, block {block}, {each.shared_bytes} bytes shared{share}"
     yield "\n".join(f"- {note}" for note in report.notes)
 
 
-def _loop(row: GeneralFootprint) -> str:
+def _loop(row: Footprint[str]) -> str:
     return f"for {row.loop} in {row.kind}, {row.trips} trips" if row.loop else "all of it"
 
 

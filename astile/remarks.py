@@ -9,7 +9,7 @@ from math import prod
 
 from astile.analysis.counts.gpu_limits import SHARED_UNASKED, with_most_shared
 from astile.analysis.counts.occupancy import H100, WARP
-from astile.analysis.counts.traffic import Footprint
+from astile.analysis.counts.per_loop import Footprint
 from astile.analysis.forms import affine
 from astile.analysis.reading import hardware
 from astile.ir import query
@@ -29,8 +29,8 @@ _SECTOR = 32
 _BANKS, _BANK = 32, 4
 #: Bytes of registers that one thread has (CUDA C++ programming guide: 255 of 4 bytes).
 _REGISTERS = 255 * 4
-#: Bytes of the first cache of a core, on most processors.
-_FIRST_CACHE = 32 * 1024
+#: Bytes of the first cache of a core, on most processors, and what it is called.
+_CACHE = 32 * 1024, "of a core's cache"
 #: From this share of threads without work on it is worth a remark.
 _IDLE = 0.05
 
@@ -45,7 +45,8 @@ def on(scheduled: Program, before: Form, after: Form, launches: Sequence[Launch]
         launches: its CUDA kernels.
     """
     kept = frozenset(query.parameters(scheduled.function)) - scheduled.scratch
-    yield from _on_intermediates(before, after, kept)
+    place = (SHARED_UNASKED, "of shared memory") if launches else _CACHE
+    yield from _on_intermediates(before, after, kept, place)
     yield _on_traffic(before, after)
     yield from _on_blocks(after)
     yield from _on_operations(before, after)
@@ -55,18 +56,28 @@ def on(scheduled: Program, before: Form, after: Form, launches: Sequence[Launch]
     yield from _on_warps(scheduled, after, launches)
 
 
-def _on_intermediates(before: Form, after: Form, kept: frozenset[str]) -> Iterator[str]:
-    """What is written and read again, and read by nobody after the call."""
+def _on_intermediates(
+    before: Form, after: Form, kept: frozenset[str], place: tuple[int, str]
+) -> Iterator[str]:
+    """What is written and read again, and read by nobody after the call.
+
+    Args:
+        before: the function as it was written.
+        after: the scheduled program.
+        kept: arrays that somebody reads after the call.
+        place: bytes of the memory that is near, and what it is called.
+    """
+    limit, near = place
     read = {each.array for each in before.moved if each.read}
     moved = (read & {each.array for each in before.moved if each.written}) - kept
     staged = {each.name: each for each in after.buffers}
     for each in before.buffers:
         if each.name not in moved or each.shape is None:
             continue
-        fits = "does not fit" if each.size > SHARED_UNASKED else "fits"
+        fits = "does not fit" if each.size > limit else "fits"
         text = (
             f"{each.name}: {times(each.shape)} {each.dtype} = {human(each.size)}, {fits} "
-            f"{human(SHARED_UNASKED)} of shared memory"
+            f"{human(limit)} {near}"
         )
         tile = next(
             (
@@ -139,8 +150,7 @@ def _on_launches(launches: Sequence[Launch]) -> Iterator[str]:
 
 def _on_private_arrays(after: Form, launches: Sequence[Launch]) -> Iterator[str]:
     """Tiles that are too large for where they are to be."""
-    place = "the registers of a thread" if launches else "a core's cache"
-    limit = _REGISTERS if launches else _FIRST_CACHE
+    limit, near = (_REGISTERS, "of the registers of a thread") if launches else _CACHE
     for each in after.buffers:
         if each.scope != "local":
             continue
@@ -148,14 +158,14 @@ def _on_private_arrays(after: Form, launches: Sequence[Launch]) -> Iterator[str]
         size = each.size if own is None else own * dtypes.SIZES.get(each.dtype, 8)
         if size > limit:
             shape = times(each.shape or ()) if own is None else f"{own} cells"
-            yield f"{each.name}: {shape} = {human(size)}, does not fit {human(limit)} of {place}"
+            yield f"{each.name}: {shape} = {human(size)}, does not fit {human(limit)} {near}"
 
 
 def _cells_of_a_thread(after: Form, array: str) -> int | None:
     """How many cells of an array one thread has; None where no loop over threads uses it."""
     found: list[int] = []
     for nest in after.nests:
-        around: list[Footprint] = []  # loops over threads that may still have one inside
+        around: list[Footprint[int]] = []  # loops over threads that may still have one inside
         for each in (*nest.footprints, nest.footprints[0]):
             while around and around[-1].depth >= each.depth:
                 found.append(around.pop().cells.get(array, 0))
@@ -200,13 +210,9 @@ def _leaves(
 
 
 def _kernels(program: Program, launches: Sequence[Launch]) -> Iterator[tuple[ast.stmt, Launch]]:
-    """The nests that are launched, with their launches."""
-    bound = [
-        each
-        for each in program.function.body
-        if any(hardware.is_bound(loop) for loop in query.loops(each))
-    ]
-    yield from zip(bound, launches, strict=False)
+    """The loops that are launched, with their launches."""
+    roots = list(hardware.roots(program.function.body))
+    yield from ((roots[each.number], each) for each in launches)
 
 
 # --- one warp ------------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from astile.analysis.counts.occupancy import Occupancy
-from astile.analysis.counts.traffic import Footprint, Nest
+from astile.analysis.counts.per_loop import Footprint
+from astile.analysis.counts.traffic import Nest
 from astile.display import Bundle, bundle
 from astile.tables import table_text
 
@@ -89,6 +90,7 @@ class Launch:
     """One CUDA kernel.
 
     Args:
+        number: among the kernels of the program, in the order of the text, from 0.
         grid: blocks along x, y, z.
         block: threads along x, y, z.
         shared_bytes: of one block.
@@ -96,6 +98,7 @@ class Launch:
         busy: how many of all its threads run the statement that most of them run.
     """
 
+    number: int
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     shared_bytes: int
@@ -149,12 +152,9 @@ def _parts(report: Report) -> Iterator[str]:
         head = f"nest {number + 1}: " if len(report.after.nests) > 1 else ""
         yield _footprint_text(f"{head}cells of one iteration", arrays, nest.footprints)
     for each in report.launches:
-        share = each.occupancy
         yield (
             f"launch: grid {times(each.grid)}, block {times(each.block)}, "
-            f"{human(each.shared_bytes)} shared; {share.blocks} blocks on a multiprocessor, "
-            f"{100 * share.share:.0f} % of its threads, limited by {share.limited_by} "
-            f"(registers left out)"
+            f"{human(each.shared_bytes)} shared; {each.occupancy} (registers left out)"
         )
     yield "\n".join(f"- {note}" for note in report.notes)
 
@@ -203,7 +203,7 @@ def _traffic_rows(report: Report) -> Iterator[tuple[str, ...]]:
     yield ("operations a byte", *(f"{each:.2f}" for each in ratios))
 
 
-def _footprint_text(head: str, arrays: Sequence[str], footprints: Sequence[Footprint]) -> str:
+def _footprint_text(head: str, arrays: Sequence[str], footprints: Sequence[Footprint[int]]) -> str:
     rows = []
     for each in footprints:
         loop = f"for {each.loop} in {each.kind}, {each.trips} trips" if each.loop else "all of it"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from math import prod
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from astile.report import human
 from tests.cases import corpus
 from tests.differential import kernels, schedules
 from tests.support.counted import agree
-from tests.support.recipes import transpose
+from tests.support.recipes import RECIPES, transpose
 
 
 def corpus_arguments(name):
@@ -223,8 +224,8 @@ def test_warps_that_are_not_full_are_told():
 def test_tiles_that_do_not_fit_are_told():
     s = Schedule(kernels.blur)
     schedules.on_host(s, ("rows",), (64, 256))
-    [told] = remarks(s, (514, 514), (512, 512), part="of a core's cache")
-    assert "66 x 256" in told
+    [told] = remarks(s, (514, 514), (512, 512), part="66 x 256 = ")
+    assert told.endswith("does not fit 32 KiB of a core's cache")
 
 
 def test_more_shared_memory_than_a_block_has_is_told():
@@ -268,6 +269,7 @@ def test_what_several_blocks_read_is_told():
 
 def test_an_intermediate_that_stays_in_slow_memory_is_told():
     [told] = remarks(Schedule(kernels.conv_add), (34, 34), (3, 3), (32, 32), (32, 32), part="conv:")
+    assert "= 4 KiB, fits 32 KiB of a core's cache" in told
     assert "it is still in slow memory: compute_at and set_scope keep it in a tile" in told
 
 
@@ -276,3 +278,57 @@ def test_an_intermediate_that_stays_in_slow_memory_is_told():
 )
 def test_sizes_as_people_read_them(size, text):
     assert human(size) == text
+
+
+# --- launches -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "recipe", [each for each in RECIPES if each.barriers is not None], ids=lambda each: each.name
+)
+def test_launches_are_those_of_the_cuda_text(recipe):
+    s = recipe.schedule(small=True)
+    given = recipe.arguments(*max(recipe.at, key=prod))
+    names = list(inspect.signature(recipe.kernel).parameters)
+    types = {n: each.dtype.name for n, each in zip(names, given, strict=True)}
+    kernel = s.build("python")
+    general, report = kernel.explain(), kernel.explain(*given)
+    sizes = {
+        n: given[names.index(told.split(".")[0])].shape[int(told[-2])]
+        for n, told in general.sizes.items()
+    }
+    expected = [
+        (tuple(eval(each, {}, sizes) for each in info.grid), info.block, info.shared_bytes)
+        for info in s.lowered("cuda", types).kernels
+        if not info.name.endswith("_scalar_kernel")
+    ]
+    found = [(each.grid, each.block, each.shared_bytes) for each in report.launches]
+    assert found == expected[: len(found)]
+    assert all(
+        prod(block) == 1 for _, block, _ in expected[len(found) :]
+    )  # one thread does the rest
+    assert found == [
+        (
+            *(tuple(eval(e, {}, sizes) for e in shape) for shape in (each.grid, each.block)),
+            int(each.shared_bytes),
+        )
+        for each in general.launches
+    ]
+    assert [e.occupancy for e in report.launches] == [e.occupancy for e in general.launches]
+
+
+def test_loops_outside_of_kernels_launch_each_of_them():
+    def steps(a, b):
+        for t in range(4):
+            for i in range(1, len(a) - 1):
+                b[i] = a[i - 1] + a[i + 1]
+            for i in range(1, len(a) - 1):
+                a[i] = b[i]
+
+    s = Schedule(steps)
+    for array, threads in (("b", 64), ("a", 32)):
+        i_0, i_1 = s.split(f"{array}.i", [None, threads])
+        s.bind(i_0, "blockIdx.x")
+        s.bind(i_1, "threadIdx.x")
+    found = s.build("python").explain((130,), (130,)).launches
+    assert [(each.grid[0], each.block[0]) for each in found] == [(2, 64), (4, 32)]

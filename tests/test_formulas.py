@@ -13,7 +13,7 @@ from astile.analysis import isl
 from astile.analysis.counts.counting import count
 from astile.analysis.counts.general import general
 from astile.analysis.counts.symbolic import NoFormulaError, Symbolic
-from astile.analysis.counts.traffic import measure
+from astile.analysis.counts.traffic import estimated, measure
 from astile.analysis.forms.params import extent_name
 from astile.analysis.reading.model import extract
 from tests.cases import corpus
@@ -35,6 +35,12 @@ SETS = {
     "[n] -> { [i, j, k] : 0 <= j <= i < n and j <= k < n }": "(2*n**3 + 3*n**2 + n)//6",
     "[n, T] -> { [t, i] : 0 <= t < T and t <= i < n + t }": "T*n",
     "[n] -> { [i] : 0 <= i < n; [i] : n + 5 <= i < n + 9 }": "n + 4",
+    # a cross, windows that an edge cuts off, rows that 4 does not divide
+    "[n, m] -> { [i, j] : 0 < i < n and 0 <= j <= m; [i, j] : 0 <= i <= n and 0 < j < m }": (
+        "(m + 1)*(n - 1) + 2*m - 2"
+    ),
+    "[n] -> { [i, k] : 0 <= i, k < n and i - 2 <= k <= i + 2 }": "5*n - 6",
+    "[n] -> { [i] : 4*floor(n / 4) <= i < n }": "n - 4*(n//4)",
 }
 
 
@@ -77,21 +83,23 @@ def test_what_has_no_formula_gets_none(text):
 
 def agree(program, shapes, integers):
     """Compare the formulas of a program, where there are some, with counts; how many there are."""
-    found, numbers = general(extract(program), {}), measure(program, shapes, integers)
+    model, numbers = extract(program), measure(program, shapes, integers)
+    found, upper = general(model, {}), estimated(model)
     sizes = {f"n_{name}": value for name, value in integers.items()}
     for name, shape in shapes.items():
         sizes |= {extent_name(name, axis): extent for axis, extent in enumerate(shape)}
-    used = [sizes[each] for each in extract(program).parameters if each in sizes]
+    used = [sizes[each] for each in model.parameters if each in sizes]
     if min(used, default=found.least) < found.least:
         return 0
     compared = 0
 
-    def same(formula, number):
+    def same(formula, number, array=""):
         nonlocal compared
         if formula is None or not set(names_in(formula)) <= set(sizes):
             return  # a formula of one iteration names it
         compared += 1
-        assert eval(str(formula), {}, sizes) == number, str(formula)
+        told = eval(str(formula), {}, sizes)
+        assert told == number or (array in upper and told > number), str(formula)
 
     if found.operations is not None:
         same(found.operations, sum(each.operations for each in numbers.nests))
@@ -104,7 +112,7 @@ def agree(program, shapes, integers):
     for (moves, spans), nest in zip(nests, counted, strict=True):
         for word in ("read", "written", "block_read", "block_written"):
             for name, formula in (getattr(moves, word) or {}).items():
-                same(formula, getattr(nest, word).get(name, 0))
+                same(formula, getattr(nest, word).get(name, 0), name)
         for span, footprint in zip_longest(spans, nest.footprints):
             assert (span.loop, span.kind, span.depth) == (
                 footprint.loop,
@@ -113,7 +121,7 @@ def agree(program, shapes, integers):
             )
             same(span.trips, footprint.trips)
             for name, formula in span.cells.items():
-                same(formula, footprint.cells.get(name, 0))
+                same(formula, footprint.cells.get(name, 0), name)
     for name, shape in found.made.items():
         if shape is not None and None not in shape:
             assert tuple(eval(str(e), {}, sizes) for e in shape) == numbers.made[name]
@@ -128,7 +136,7 @@ def names_in(formula):
 TOO_SMALL = (
     "bn_gelu", "conv2d_nchw", "depthwise_conv", "doitgen", "embedding_bag", "fdtd_2d",
     "guards_and_defaults", "hdiff", "hist_equalize", "jacobi_2d", "lcs", "life",
-    "moving_nanmean", "seidel_2d", "softmax_rows", "unsharp",
+    "max_filter", "moving_nanmean", "seidel_2d", "softmax_rows", "unsharp",
 )  # fmt: skip
 #: All but those that use arrays in other ways than index by index.
 CHOSEN = [each for each in corpus.programs() if each not in ("blocked_rowops", "slice_ops")]
@@ -180,7 +188,10 @@ def test_what_has_no_short_formula_is_told():
 
     report = tile(target="python")(both).explain()
     assert report.before.operations == "?"
-    assert any(each.startswith("?: no short formula") for each in report.notes)
+    assert (
+        "?: it depends on how x.shape[0] and y.shape[0] compare: "
+        "operations, y read, x read, out written, 5 more"
+    ) in report.notes
 
 
 def test_cells_that_are_not_known_are_upper_limits():

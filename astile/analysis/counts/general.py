@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import product
 
 from astile.analysis import isl
 from astile.analysis.counts.formulas import Formula, total
+from astile.analysis.counts.per_loop import Footprint
 from astile.analysis.counts.symbolic import NoFormulaError, Symbolic
 from astile.analysis.counts.touched import Touched, is_inside, like
-from astile.analysis.counts.traffic import estimated, operations
+from astile.analysis.counts.traffic import operations
 from astile.analysis.forms.params import extent_name
+from astile.analysis.reading import hardware
 from astile.analysis.reading.instances import Model, Statement
 from astile.analysis.reading.statements import Level
 from astile.ir import query
@@ -26,27 +30,20 @@ _LONGEST = 72
 #: isl's names of the iteration that a footprint is of.
 _AT = "at_"
 
+#: Processor time for all formulas, and for one: what is not found by then has none.
+_SECONDS, _EACH = 5.0, 0.2
+#: How many of the iterations before an end are left out, one after the other.
+_FROM_ENDS = (1, 4)
+#: Why there is no formula, where it is no matter of the sizes.
+_LONG, _LATE = "it is too long to be read", "none was found in time"
+_UNBOUNDED = "the extents of the array do not follow from the arguments"
+
 #: A number of cells of each array; None where there is no formula.
 Cells = Mapping[str, Formula | None]
-
-
-@dataclass(frozen=True)
-class Span:
-    """The cells of each array that one iteration of a loop touches, away from both of its ends.
-
-    Args:
-        loop: the variable of the loop; empty for a nest as a whole.
-        kind: ``"range"``, ``"parallel"``, ``"block.x"``, ...; empty for a nest as a whole.
-        depth: how many loops are around it.
-        trips: how many iterations the loop has there.
-        cells: array -> number of cells.
-    """
-
-    loop: str
-    kind: str
-    depth: int
-    trips: Formula | None
-    cells: Cells
+#: How far from the ends of loops -> iterations that are so far from them, as parameters.
+Around = Callable[[int], isl.Set]
+#: What one iteration of each loop touches.
+Span = Footprint[Formula | None]
 
 
 @dataclass(frozen=True)
@@ -76,6 +73,7 @@ class General:
         spans: for each nest what it touches as a whole, and in one iteration of each loop.
         made: array that the program makes -> its extents.
         least: the sizes from which on this holds.
+        reasons: why there is no formula -> of what.
     """
 
     nests: tuple[Moves, ...]
@@ -83,6 +81,7 @@ class General:
     spans: tuple[tuple[Span, ...], ...]
     made: Mapping[str, tuple[Formula | None, ...] | None]
     least: int
+    reasons: Mapping[str, tuple[str, ...]]
 
 
 def general(model: Model, names: Mapping[str, str]) -> General:
@@ -102,9 +101,12 @@ class _General:
     def __init__(self, model: Model, names: Mapping[str, str]) -> None:
         self.model, self.names = model, dict(names)
         self.least = 0
-        self.made = self._made(Touched(model, {}, {}))
-        guessed = {each: self._extents(each) for each in estimated(model)}
-        self.sets = Touched(model, {}, guessed)
+        self.seconds = _SECONDS
+        self.reasons: dict[str, dict[str, None]] = {}
+        sets = Touched(model, {}, {})
+        self.made = self._made(sets)
+        inside = {each: self._extents(each) for each in unknown_cells(model)}
+        self.sets = Touched(model, {}, inside | sets.texts_of_extents())
 
     def _extents(self, array: str) -> list[str | None]:
         """The extents of an array argument as parameters: what is not known is not outside."""
@@ -118,7 +120,7 @@ class _General:
             for each in self.model.statements
             if operations(each.leaf.node)
         ]
-        counts = [self._count([self._domain(each)], None) for _, each in runs]
+        counts = [self._count([self._domain(each)], "operations") for _, each in runs]
         known = [each.times(number) for each, (number, _) in zip(counts, runs, strict=True) if each]
         return General(
             tuple(map(self._moves, every)),
@@ -126,36 +128,55 @@ class _General:
             tuple(tuple(self._spans(each)) for each in every),
             self.made,
             self.least,
+            {reason: tuple(each) for reason, each in self.reasons.items()},
         )
 
     # --- counting ---------------------------------------------------------------------------------
 
-    def _cells(self, cells: isl.UnionSet, around: isl.Set | None) -> dict[str, Formula | None]:
+    def _cells(
+        self, cells: isl.UnionSet, what: str, around: Around | None = None
+    ) -> dict[str, Formula | None]:
         sets: dict[str, list[isl.Set]] = {}
         for name, piece in self.sets.pieces(cells):
             sets.setdefault(name, []).append(piece)
-        return {name: self._count(each, around) for name, each in sets.items()}
+        return {n: self._count(each, f"{n} {what}", around) for n, each in sets.items()}
 
-    def _count(self, sets: Sequence[isl.Set], around: isl.Set | None) -> Formula | None:
+    def _count(
+        self, sets: Sequence[isl.Set], what: str, around: Around | None = None
+    ) -> Formula | None:
         """The number of points of sets, for sizes as small as possible; None without a formula.
 
         Args:
             sets: have no point in common.
-            around: values of parameters to which it is limited.
+            what: it is, for the reason why there is no formula.
+            around: how far from the ends of loops -> values of parameters to which it is limited.
         """
-        return self._first(lambda each: total(map(each.count, sets)), around)
+        return self._first(lambda each: total(map(each.count, sets)), what, around)
 
-    def _first(self, ask: Callable[[Symbolic], Formula], around: isl.Set | None) -> Formula | None:
-        for least in _SIZES:
-            context = self._context(least)
-            if around is not None:
-                context = context.intersect(around)
+    def _first(
+        self, ask: Callable[[Symbolic], Formula], what: str, around: Around | None = None
+    ) -> Formula | None:
+        reason = _LATE
+        for least, far in product(_SIZES, (0,) if around is None else _FROM_ENDS):
+            if self.seconds < 0:
+                break
+            self.model.session.restart(_EACH)
             try:
-                found = _short(ask(Symbolic(context, self.names)))
-            except (NoFormulaError, isl.Error):  # isl spends no more than its budget
-                continue
-            self.least = max(self.least, least)
-            return found
+                context = self._context(least)
+                context = context if around is None else context.intersect(around(far))
+                found = ask(Symbolic(context, self.names))
+                reason = "" if len(str(found)) <= _LONGEST else _LONG
+            except NoFormulaError as error:
+                reason = str(error)
+            except isl.Error as error:
+                reason = _LATE if self.model.session.is_budget(error) else _UNBOUNDED
+            finally:
+                self.seconds -= self.model.session.elapsed
+                self.model.session.restart(None)
+            if not reason:
+                self.least = max(self.least, least)
+                return found
+        self.reasons.setdefault(reason, {})[what] = None
         return None
 
     def _context(self, least: int) -> isl.Set:
@@ -166,10 +187,10 @@ class _General:
     def _moves(self, statements: Sequence[Statement]) -> Moves:
         blocks = self.sets.of_blocks(statements)
         return Moves(
-            self._cells(self.sets.read(statements), None),
-            self._cells(self.sets.written(statements), None),
-            None if blocks is None else self._cells(blocks.read, None),
-            None if blocks is None else self._cells(blocks.written, None),
+            self._cells(self.sets.read(statements), "read"),
+            self._cells(self.sets.written(statements), "written"),
+            None if blocks is None else self._cells(blocks.read, "read by blocks"),
+            None if blocks is None else self._cells(blocks.written, "written by blocks"),
         )
 
     # --- footprints -------------------------------------------------------------------------------
@@ -179,7 +200,8 @@ class _General:
         return self.sets.iterations(place.constraints, place.dimensions)
 
     def _spans(self, statements: Sequence[Statement]) -> Iterator[Span]:
-        yield Span("", "", 0, None, self._cells(self.sets.touched(statements, {}), None))
+        cells = self._cells(self.sets.touched(statements, {}), "in a nest")
+        yield Footprint("", "", 0, None, None, cells)
         seen: set[int] = set()
         for statement in statements:
             levels = statement.leaf.place.levels
@@ -197,18 +219,38 @@ class _General:
         values = self._domain(statement)
         rest = int(values.dim(isl.dim_type.set)) - len(levels)
         values = values.project_out(isl.dim_type.set, len(levels), rest)
-        inner, (*outer, last) = _inner(values), iteration.values()
-        around = _as_parameters(inner, [*outer, last])
-        further = inner.project_out(isl.dim_type.set, len(outer), 1)
+        *outer, last = iteration.values()
+        ranges = self.sets.iterations([e.bounds for e in levels], list(iteration))
+
+        @cache
+        def inner(far: int) -> isl.Set:
+            return _inner(values, far)
+
+        @cache
+        def one(far: int) -> isl.Set:
+            return _as_parameters(inner(far), [*outer, last])
+
+        @cache
+        def every(far: int) -> isl.Set:
+            return _as_parameters(inner(far).project_out(isl.dim_type.set, len(outer), 1), outer)
+
         header = query.header(levels[-1].loop)
         assert header is not None
-        return Span(
-            levels[-1].variable,
+        name = levels[-1].variable
+        return Footprint(
+            name,
             header.kind,
             len(levels),
-            self._count([_as_parameters(values, outer)], _as_parameters(further, outer)),
-            self._cells(self.sets.touched(inside, iteration), around),
+            self._count([_as_parameters(values, outer)], f"trips of {name}", every),
+            self._extent(levels[-1], _as_parameters(ranges, outer), every),
+            self._cells(self.sets.touched(inside, iteration), f"in one {name}", one),
         )
+
+    def _extent(self, level: Level, values: isl.Set, around: Around) -> Formula | None:
+        literal = hardware.trip_count(level.loop)
+        if literal is not None:
+            return Formula.number(literal)
+        return self._count([values], f"extent of {level.variable}", around)
 
     # --- arrays -----------------------------------------------------------------------------------
 
@@ -229,23 +271,28 @@ class _General:
         def largest(symbolic: Symbolic) -> Formula:
             return Formula.linear(*symbolic.linear(values.dim_max(0)))
 
-        return self._first(largest, None)
+        return self._first(largest, "the size of an array")
 
 
-def _short(formula: Formula) -> Formula:
-    if len(str(formula)) > _LONGEST:
-        raise NoFormulaError
-    return formula
+def unknown_cells(model: Model) -> frozenset[str]:
+    """The arrays that have accesses of which it is not known where they are."""
+    return frozenset(
+        access.array
+        for each in model.statements
+        for access in (*each.reads, *each.writes)
+        if access.array in model.names.ranks and not access.is_exact
+    )
 
 
-def _inner(values: isl.Set) -> isl.Set:
-    """The iterations that have neighbours in every loop; ends too where all are ends."""
-    for axis in range(int(values.dim(isl.dim_type.set))):
-        step = int(values.get_stride(axis).to_python())
-        inner = values
-        for distance in (step, -step):
-            inner = inner.intersect(_moved(values, axis, distance))
-        values = values if inner.is_empty() else inner
+def _inner(values: isl.Set, trips: int) -> isl.Set:
+    """The iterations that have so many before and after them; others too where none has."""
+    size = int(values.dim(isl.dim_type.set))
+    for axis in range(size):
+        outer = values.project_out(isl.dim_type.set, axis + 1, size - axis - 1)
+        step = trips * int(outer.get_stride(axis).to_python())
+        inner = outer.intersect(_moved(outer, axis, step)).intersect(_moved(outer, axis, -step))
+        if not inner.is_empty():
+            values = values.intersect(inner.add_dims(isl.dim_type.set, size - axis - 1))
     return values
 
 

@@ -54,6 +54,12 @@ class Occupancy:
     share: float
     limited_by: str
 
+    def __str__(self) -> str:
+        return (
+            f"{self.blocks} blocks on a multiprocessor, {100 * self.share:.0f} % of its threads, "
+            f"limited by {self.limited_by}"
+        )
+
 
 def occupancy(
     threads: int,

@@ -10,7 +10,7 @@ everything else there is no formula, and none is guessed.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import comb, lcm
 from typing import Any
@@ -18,17 +18,36 @@ from typing import Any
 from astile.analysis import isl
 from astile.analysis.counts.counting import groups
 from astile.analysis.counts.formulas import Formula, product, quotient, total
+from astile.analysis.counts.parts import (
+    DIMENSION,
+    alone,
+    chambers,
+    combinations,
+    named,
+    parts,
+    slanted,
+)
 
 #: Disjoint pieces of a set whose formulas are added.
 _MOST = 8
-#: Values of a dimension that are looked at one by one.
-_FEW = 8
+#: Divisions in a set: isl does not end on sets with many, and its operations are not counted there.
+_MOST_DIVISIONS = 40
+#: Cuts inside of cuts.
+_DEEPEST = 2
 #: A linear form: name or quotient as text -> coefficient, and a constant.
 Linear = tuple[dict[str, Fraction], Fraction]
 
 
+#: Why there is no formula.
+_SHAPE = "no short sum of products was found"
+_DIVISIONS = "it has many divisions with remainders"
+
+
 class NoFormulaError(Exception):
-    """A set has no formula of the kind that is looked for."""
+    """A set has no formula of the kind that is looked for; the message says why."""
+
+    def __init__(self, reason: str = _SHAPE) -> None:
+        super().__init__(reason)
 
 
 class Symbolic:
@@ -37,10 +56,11 @@ class Symbolic:
     Args:
         context: values of the parameters for which the formulas hold.
         names: parameter in isl -> what it is called in formulas.
+        depth: how often what it counts has been cut.
     """
 
-    def __init__(self, context: isl.Set, names: Mapping[str, str]) -> None:
-        self._context = context
+    def __init__(self, context: isl.Set, names: Mapping[str, str], depth: int = 0) -> None:
+        self._context, self._depth = context, depth
         self.names = names
 
     def count(self, values: isl.Set) -> Formula:
@@ -56,35 +76,62 @@ class Symbolic:
             return self._pieces(inside)
 
     def _pieces(self, inside: isl.Set) -> Formula:
+        divisions = (int(e.dim(isl.dim_type.div)) for e in inside.get_basic_sets())
+        if sum(divisions) > _MOST_DIVISIONS:
+            raise NoFormulaError(_DIVISIONS)
         pieces = inside.make_disjoint().compute_divs().make_disjoint().coalesce().get_basic_sets()
         if len(pieces) > _MOST:
             raise NoFormulaError
         return total(self._piece(each.remove_redundancies()) for each in pieces)
 
     def _piece(self, piece: Any) -> Formula:
-        if not self._context.is_subset(piece.to_set().params()):
-            raise NoFormulaError  # there for some sizes only
         size = int(piece.dim(isl.dim_type.set))
         found = []
+        there = piece.to_set().params()
+        rest_of_sizes = self._context.subtract(there)
         for group in groups(piece, size):
             rest = piece.to_set()
             for axis in reversed(range(size)):
                 if axis not in group:
                     rest = rest.project_out(isl.dim_type.set, axis, 1)
-            found.append(self._group(rest))
+            formula, zero = self._group(rest)
+            found.append(formula)
+            rest_of_sizes = rest_of_sizes if zero is None else rest_of_sizes.subtract(zero)
+        if not rest_of_sizes.is_empty():  # there for some sizes only
+            raise NoFormulaError(self._compared([there]))
         return product(found)
 
-    def _group(self, values: isl.Set) -> Formula:
+    def _group(self, values: isl.Set) -> tuple[Formula, isl.Set | None]:
+        """A formula, and the values of parameters for which it is 0 though the set is not there."""
         values = self._without_determined(values)
         if int(values.dim(isl.dim_type.set)) == 1:
             return self._interval(values)
         try:
-            return _Sums(self).sum(values)
+            return _Sums(self).sum(values), None
         except NoFormulaError:
-            for parts in _parts(values):
+            if self._depth >= _DEEPEST:
+                raise
+            inner = Symbolic(self._context, self.names, self._depth + 1)
+            for each in (*parts(values), *chambers(values)):
                 with contextlib.suppress(NoFormulaError):
-                    return total(self.count(each) for each in parts)
+                    return total(map(inner.count, each)), None
             raise
+
+    def _compared(self, values: Sequence[isl.Set]) -> str:
+        """Why there is no formula for all sizes: what some values of parameters depend on."""
+        names: dict[str, None] = {}
+        for each in values:
+            for piece in each.gist(self._context).get_basic_sets():
+                for position in range(int(piece.dim(isl.dim_type.param))):
+                    if piece.involves_dims(isl.dim_type.param, position, 1):
+                        name = str(piece.get_dim_name(isl.dim_type.param, position))
+                        names[self.names.get(name, name)] = None
+        if not names or any(each.startswith(DIMENSION) for each in names):
+            return _SHAPE
+        if len(names) == 1:
+            return f"it depends on which value {next(iter(names))} has"
+        *first, last = sorted(names)
+        return f"it depends on how {', '.join(first)} and {last} compare"
 
     # --- dimensions that follow from others -------------------------------------------------------
 
@@ -102,23 +149,27 @@ class Symbolic:
         for axis in range(size):
             if _is_determined(values, axis):
                 yield values.project_out(isl.dim_type.set, axis, 1)
-        for first, factor, second in _combinations(values, size):
-            changed = values.apply(_slanted(values, size, first, factor, second))
+        for first, factor, second in combinations(values, size):
+            changed = values.apply(slanted(values, size, first, factor, second))
             if _is_determined(changed, first):
                 yield changed.project_out(isl.dim_type.set, first, 1)
 
     # --- intervals --------------------------------------------------------------------------------
 
-    def _interval(self, values: isl.Set) -> Formula:
+    def _interval(self, values: isl.Set) -> tuple[Formula, isl.Set]:
         """The number of points of a set of one dimension: all of an interval, or each n-th."""
-        low, high = (self.linear(each) for each in (values.dim_min(0), values.dim_max(0)))
+        ends = low, high = [self._single(each) for each in (values.dim_min(0), values.dim_max(0))]
         stride = int(values.get_stride(0).to_python())
         self.require(values, values.dim_min(0), values.dim_max(0), stride)
-        terms, constant = _plus(high, low, Fraction(-1))
+        first, last = map(self._form, ends)
+        terms, constant = _plus(last, first, Fraction(-1))
         per = Fraction(1, stride)
-        return Formula.linear(
+        formula = Formula.linear(
             *_floored({name: each * per for name, each in terms.items()}, constant * per + 1)
         )
+        length = high.sub(low)
+        short, some = (isl.PwAff.from_aff(e).nonneg_set() for e in (length + stride, length))
+        return formula, short.subtract(some)
 
     def require(self, values: isl.Set, low: isl.PwAff, high: isl.PwAff, stride: int) -> None:
         """Refuse a set of one dimension that has not every `stride`-th point between its ends.
@@ -144,10 +195,13 @@ class Symbolic:
         Raises:
             NoFormulaError: when it is several.
         """
+        return self._form(self._single(value))
+
+    def _single(self, value: isl.PwAff) -> Any:
         pieces = value.intersect_params(self._context).coalesce().get_pieces()
         if len(pieces) != 1:
-            raise NoFormulaError
-        return self._form(pieces[0][1])
+            raise NoFormulaError(self._compared([domain for domain, _ in pieces]))
+        return pieces[0][1]
 
     def _name(self, form: Any, position: int) -> str:
         parameter = str(form.get_dim_name(isl.dim_type.param, position))
@@ -181,8 +235,7 @@ class _Sums:
             NoFormulaError: where an end of a dimension is no sum without divisions.
         """
         size = int(values.dim(isl.dim_type.set))
-        for axis in range(size):
-            values = values.set_dim_name(isl.dim_type.set, axis, f"{_DIMENSION}{axis}")
+        values = named(values)
         summed: Polynomial = {(): Fraction(1)}
         while size:
             axis, (low, high) = self._axis(values, size)
@@ -195,29 +248,24 @@ class _Sums:
     def _axis(self, values: isl.Set, size: int) -> tuple[int, tuple[Linear, Linear]]:
         for axis in reversed(range(size)):
             try:
-                return axis, self._ends(values, axis, size)
+                return axis, self._ends(values, axis)
             except NoFormulaError:
                 continue
         raise NoFormulaError
 
-    def _ends(self, values: isl.Set, axis: int, size: int) -> tuple[Linear, Linear]:
-        count = int(values.dim(isl.dim_type.param))
-        moved = values.move_dims(isl.dim_type.param, count, isl.dim_type.set, 0, axis)
-        others = size - axis - 1
-        moved = moved.move_dims(isl.dim_type.param, count + axis, isl.dim_type.set, 1, others)
+    def _ends(self, values: isl.Set, axis: int) -> tuple[Linear, Linear]:
+        moved = alone(values, axis)
         inner = Symbolic(moved.params(), self._symbolic.names)
         low, high = moved.dim_min(0), moved.dim_max(0)
         ends = inner.linear(low), inner.linear(high)
         for terms, constant in ends:
-            has_division = any("//" in each and _DIMENSION in each for each in terms)
+            has_division = any("//" in each and DIMENSION in each for each in terms)
             if has_division or any(e.denominator != 1 for e in (*terms.values(), constant)):
                 raise NoFormulaError
         inner.require(moved, low, high, 1)
         return ends
 
 
-#: Names of dimensions while they are summed over.
-_DIMENSION = "dim_"
 #: Product of names, in order -> coefficient.
 Polynomial = dict[tuple[str, ...], Fraction]
 
@@ -304,61 +352,3 @@ def _is_determined(values: isl.Set, axis: int) -> bool:
     text = f"{{ [{', '.join(every)}] -> [[{others}] -> [x{axis}]] }}"
     parted = values.reset_tuple_id().apply(isl.Map.read_from_str(values.get_ctx(), text))
     return bool(parted.unwrap().is_single_valued())
-
-
-def _slanted(values: isl.Set, size: int, first: int, factor: int, second: int) -> isl.Map:
-    before = [f"x{k}" for k in range(size)]
-    after = list(before)
-    after[second] = f"x{second} + {factor} x{first}"
-    text = f"{{ [{', '.join(before)}] -> [{', '.join(after)}] }}"
-    return isl.Map.read_from_str(values.get_ctx(), text)
-
-
-def _combinations(values: isl.Set, size: int) -> Iterator[tuple[int, int, int]]:
-    """Dimensions that constraints hold together, as in ``16 * first + second``."""
-    seen = set()
-    for piece in values.get_basic_sets():
-        for constraint in piece.get_constraints():
-            times = [
-                int(constraint.get_coefficient_val(isl.dim_type.set, k).to_python())
-                for k in range(size)
-            ]
-            for second in (k for k in range(size) if abs(times[k]) == 1):
-                for first in (k for k in range(size) if abs(times[k]) > 1):
-                    found = first, times[first] * times[second], second
-                    if found not in seen:
-                        seen.add(found)
-                        yield found
-
-
-def _parts(values: isl.Set) -> Iterator[list[isl.Set]]:
-    """A set in parts that are simpler: of ``16 * tile + cell``, cells below 16 and the rims."""
-    size = int(values.dim(isl.dim_type.set))
-    spans = [_span(values, axis) for axis in range(size)]
-    for first, factor, second in _combinations(values, size):
-        span = spans[second]
-        if span is None:
-            changed = values.apply(_slanted(values, size, first, factor, second))
-            if _span(changed, second) is not None:
-                yield [changed]
-        if span is not None and span[1] - span[0] >= abs(factor):
-            yield _cut(values, size, second, span[1] + 1 - abs(factor))
-            yield _cut(values, size, second, span[0] + abs(factor))
-    for axis, span in enumerate(spans):
-        if span is not None and span[0] < span[1] < span[0] + _FEW:
-            yield _cut(values, size, axis, span[0] + 1)
-
-
-def _cut(values: isl.Set, size: int, axis: int, at: int) -> list[isl.Set]:
-    every = ", ".join(f"x{k}" for k in range(size))
-    texts = [f"{{ [{every}] : x{axis} {sign} {at} }}" for sign in ("<", ">=")]
-    plain = values.reset_tuple_id()
-    return [plain.intersect(isl.Set.read_from_str(values.get_ctx(), each)) for each in texts]
-
-
-def _span(values: isl.Set, axis: int) -> tuple[int, int] | None:
-    """The least and the greatest value of a dimension, for all sizes; None where there is none."""
-    ends = values.dim_min_val(axis), values.dim_max_val(axis)
-    if not all(each.is_int() for each in ends):
-        return None
-    return int(ends[0].to_python()), int(ends[1].to_python())

@@ -117,6 +117,19 @@ class Touched:
         forms = [quasi(each, statement.accesses.scope) for each in made.shape]
         return [None if each is None else self._values(each, statement) for each in forms]
 
+    def texts_of_extents(self) -> dict[str, list[str | None]]:
+        """Array that the program makes -> its extents, those that depend on no loop, in isl."""
+        found: dict[str, list[str | None]] = {}
+        for each in self.model.statements:
+            made = query.allocation(each.leaf.node)
+            if made is None or made.shape is None or each.dimensions:
+                continue
+            forms = [quasi(extent, each.accesses.scope) for extent in made.shape]
+            texts = [None if form is None else form.text for form in forms]
+            if found.setdefault(made.array, texts) != texts:  # a name for several arrays
+                found[made.array] = [None] * len(texts)
+        return found
+
     def _values(self, form: Quasi, statement: Statement) -> isl.Set:
         place = statement.leaf.place
         dimensions = (*place.dimensions, "value")

@@ -14,6 +14,7 @@ from typing import Any
 from astile.analysis import isl
 from astile.analysis.counts import block_counts
 from astile.analysis.counts.counting import count
+from astile.analysis.counts.per_loop import Footprint
 from astile.analysis.counts.touched import Touched, is_inside, like
 from astile.analysis.forms.params import extent_name
 from astile.analysis.reading import hardware
@@ -24,28 +25,6 @@ from astile.ir import query
 from astile.ir.program import Program
 
 _COUNTED = (ast.BinOp, ast.Compare)
-
-
-@dataclass(frozen=True)
-class Footprint:
-    """How many cells of each array one iteration of a loop touches, a middle one.
-
-    Args:
-        loop: the variable of the loop; empty for a nest as a whole.
-        kind: ``"range"``, ``"parallel"``, ``"block.x"``, ...; empty for a nest as a whole.
-        depth: how many loops are around it.
-        trips: how many iterations the loop has there.
-        extent: how many it is written with, conditions inside left out; `trips` where that is no
-            literal.
-        cells: array -> number of cells.
-    """
-
-    loop: str
-    kind: str
-    depth: int
-    trips: int
-    extent: int
-    cells: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -61,17 +40,18 @@ class Nest:
         block_read: array -> cells that its thread blocks read, each for itself; the same as `read`
             where it has no blocks.
         block_written: array -> cells that they write, each for itself.
-        busy: how many of its threads, of all blocks, run its busiest statement.
+        busy: kernel that runs -> how many of its threads, of all blocks, run its busiest statement;
+            kernels are numbered in the order of the text.
     """
 
     read: Mapping[str, int]
     written: Mapping[str, int]
     operations: int
     is_exact: bool
-    footprints: tuple[Footprint, ...]
+    footprints: tuple[Footprint[int], ...]
     block_read: Mapping[str, int]
     block_written: Mapping[str, int]
-    busy: int
+    busy: Mapping[int, int]
 
     @property
     def cells(self) -> Mapping[str, int]:
@@ -116,6 +96,7 @@ class _Counter:
         self, model: Model, shapes: Mapping[str, Sequence[int]], integers: Mapping[str, int]
     ) -> None:
         self.model, self.shapes = model, shapes
+        self.roots = list(hardware.roots(model.program.function.body))
         values = {f"n_{name}": value for name, value in integers.items()}
         for name, shape in shapes.items():
             values |= {extent_name(name, axis): e for axis, e in enumerate(shape)}
@@ -153,8 +134,17 @@ class _Counter:
             footprints=tuple(self._footprints(statements)),
             block_read=read if found is None else self._cells(found.read),
             block_written=written if found is None else self._cells(found.written),
-            busy=max(map(self._threads, statements), default=0),
+            busy=self._busy(statements),
         )
+
+    def _busy(self, statements: Sequence[Statement]) -> dict[int, int]:
+        found: dict[int, int] = {}
+        for number, root in enumerate(self.roots):
+            inside = [e for e in statements if any(x.loop is root for x in e.leaf.place.levels)]
+            most = max(map(self._threads, inside), default=0)
+            if most:
+                found[number] = most
+        return found
 
     def _threads(self, statement: Statement) -> int:
         """How many threads run a statement at all."""
@@ -180,34 +170,33 @@ class _Counter:
 
     # --- footprints -------------------------------------------------------------------------------
 
-    def _footprints(self, statements: Sequence[Statement]) -> Iterator[Footprint]:
+    def _footprints(self, statements: Sequence[Statement]) -> Iterator[Footprint[int]]:
         yield Footprint("", "", 0, 1, 1, self._touched(statements, {}))
         seen: set[int] = set()
         for statement in statements:
-            for depth, level in enumerate(statement.leaf.place.levels):
-                if id(level.loop) in seen:
+            for depth, level in enumerate(statement.leaf.place.levels, 1):
+                found = None if id(level.loop) in seen else self._middle(statement, depth)
+                if found is None:  # other statements of the loop may run
                     continue
                 seen.add(id(level.loop))
+                iteration, trips, extent = found
                 inside = [e for e in statements if is_inside(e, level)]
-                found = self._middle(statement.leaf.place, depth + 1)
-                if found is not None:
-                    iteration, trips = found
-                    header = query.header(level.loop)
-                    assert header is not None
-                    cells = self._touched(inside, iteration)
-                    extent = hardware.trip_count(level.loop) or trips
-                    yield Footprint(level.variable, header.kind, depth + 1, trips, extent, cells)
+                header = query.header(level.loop)
+                assert header is not None
+                cells = self._touched(inside, iteration)
+                yield Footprint(level.variable, header.kind, depth, trips, extent, cells)
 
     def _touched(
         self, statements: Sequence[Statement], iteration: Mapping[str, str]
     ) -> dict[str, int]:
         return self._cells(self.sets.touched(statements, iteration))
 
-    def _middle(self, place: Place, depth: int) -> tuple[dict[str, str], int] | None:
-        """A middle iteration of the outer loops of a place, and the inmost's trips.
+    def _middle(self, statement: Statement, depth: int) -> tuple[dict[str, str], int, int] | None:
+        """A middle iteration of outer loops, and the inmost's trips with and without conditions.
 
         None where no iteration runs.
         """
+        place = statement.leaf.place
         levels = place.levels[:depth]
         values = self._domain(place)
         values = values.project_out(isl.dim_type.set, depth, len(place.levels) - depth)
@@ -215,14 +204,16 @@ class _Counter:
             return None
         chosen: list[int] = []
         trips = 0
-        for axis in range(len(levels)):
-            inner = len(levels) - axis - 1
-            here = isl.single(values, chosen).project_out(isl.dim_type.set, axis + 1, inner)
+        for axis in range(depth):
+            here = isl.single(values, chosen)
+            here = here.project_out(isl.dim_type.set, axis + 1, depth - axis - 1)
             trips = count(here)
             low, high = (_integer(e) for e in (here.dim_min_val(axis), here.dim_max_val(axis)))
             step = (high - low) // max(trips - 1, 1)
             chosen.append(low + trips // 2 * step)
-        return {e.dimension: str(v) for e, v in zip(levels, chosen, strict=True)}, trips
+        ranges = self.sets.iterations([e.bounds for e in levels], place.dimensions[:depth])
+        extent = count(isl.single(without_parameters(ranges), chosen[:-1]))
+        return {e.dimension: str(v) for e, v in zip(levels, chosen, strict=True)}, trips, extent
 
     # --- arrays -----------------------------------------------------------------------------------
 

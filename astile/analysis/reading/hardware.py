@@ -13,7 +13,7 @@ share out its iterations, each of which one thread runs, whichever it is. Such l
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -209,6 +209,16 @@ def _stores(statement: ast.stmt, local: set[str]) -> bool:
     if any(array not in local for array in query.written_arrays(statement)):
         return True
     return any(isinstance(each, ast.Expr) for each in query.statements(statement))
+
+
+def roots(body: Sequence[ast.stmt]) -> Iterator[ast.For]:
+    """The outermost bound loops of statements, in textual order; each becomes one kernel."""
+    for each in body:
+        if isinstance(each, ast.For) and is_bound(each):
+            yield each
+        else:
+            for inner in query.bodies(each):
+                yield from roots(inner)
 
 
 def writes_names_only(statement: ast.stmt) -> bool:
