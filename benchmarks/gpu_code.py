@@ -124,12 +124,16 @@ def _half(record: Mapping[str, Any] | None, name: str) -> Iterator[Line]:
         yield Line(name, "compiled", "missing", False)
         return
     mix = record["main_loop"]
-    for each, least in (("HMMA", 32), ("LDSM", 1), ("LDGSTS.128", 1)):
-        found = mix.get(each, 0)
-        yield Line(f"{name}: {each}", f"at least {least}", str(found), found >= least)
+    products = mix.get("HMMA", 0)
+    yield Line(f"{name}: HMMA", "at least 32", str(products), products >= 32)
+    # 128 x 128 x 32 cells for 8 warps: 8 loads of a first operand, 4 of two second ones
+    for each, wanted in (("LDSM", 12), ("LDGSTS.128", 4), ("BAR", 1)):
+        yield _equal(f"{name}: {each}", wanted, mix.get(each, 0))
     yield _at_most(f"{name}: instructions", 100, record["total_main_loop"])
+    yield _at_most(f"{name}: registers", 128, record["registers"])
     yield _equal(f"{name}: spilled bytes", 0, record["spill_bytes"])
     yield _equal(f"{name}: stack", 0, record["stack"])
+    yield _equal(f"{name}: LDL and STL", 0, mix.get("LDL", 0) + mix.get("STL", 0))
 
 
 def _half_values() -> Iterator[Line]:
