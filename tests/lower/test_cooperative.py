@@ -311,3 +311,32 @@ def test_copies_of_a_pipeline_run_beside_the_computation() -> None:
         kernel(x, y)
         paired(x, wanted)
         np.testing.assert_allclose(y, wanted, rtol=1e-6)
+
+
+# --- loops that cannot be shared out ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bounds", ["0", "5, 5", "7, 3", "3, 3, 2"])
+@pytest.mark.parametrize("word", ["range", "parallel"])
+def test_loops_without_iterations_do_nothing(word: str, bounds: str) -> None:
+    text = filled(
+        f"for z in range(40):\n    t[z] = 0\nfor c in {word}({bounds}):\n    t[c] = x[b, c] + 1"
+    )
+    assert shared_loops(text) == ["z"]
+    assert_runs(text)
+
+
+@pytest.mark.parametrize(
+    "nest",
+    [
+        "for c in parallel(16):\n    if x[b, c] > 0.5:\n        continue\n    t[c] = x[b, c]",
+        "for c in parallel(0, 40, k + 1):\n    t[c] = x[b, c]",
+        "t[0] = 9\nfor c in parallel(int(t[0])):\n    t[c] = x[b, c]",
+    ],
+)
+def test_a_word_alone_shares_no_loop_out(nest: str) -> None:
+    """What is left early, has a step of no known size, or a bound made of cells, is for one."""
+    nest = "for z in range(40):\n    t[z] = 0\nfor k in range(2):\n" + textwrap.indent(nest, "    ")
+    text = filled(nest)
+    assert shared_loops(text) == ["z"]
+    assert_runs(text)

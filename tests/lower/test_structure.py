@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from textwrap import indent
+
 import numpy as np
 import pytest
 
 from astile.errors import LoweringError
-from astile.lower import cuda
+from astile.lower import cuda, python
 from astile.lower.kernels import fences
 from astile.lower.lowered import Lowered
 from astile.runtime import emulate
@@ -66,6 +69,22 @@ def test_a_call_decides_how_many_threads_there_are() -> None:
         np.testing.assert_array_equal(x, np.zeros(count))
     with pytest.raises(ValueError, match=r"n is over 1024, .* bind\('i', 'threadIdx.x'\)"):
         run(np.ones(1025))
+
+
+@pytest.mark.parametrize("counts", ["thread.x(n)", "thread.x(n - 1 + 1)"])
+@pytest.mark.parametrize("more", ["x[b, 30] = 5", "for k in range(4):\n    x[b, k + 30] = 5",
+                                  "for k in thread.y(4):\n    x[b, k + 30] = 5"])  # fmt: skip
+def test_what_else_there_is_runs_where_a_call_asks_for_no_threads(more: str, counts: str) -> None:
+    head = "def f(x, n):\n    for b in block.x(len(x)):\n"
+    text = head + indent(f"{more}\nfor i in {counts}:\n    x[b, i] += b", " " * 8)
+    run = emulate.load(lower(text).text, "f")
+    made: dict[str, Callable[..., None]] = {}
+    exec(compile(python.lower(program(text)).text, "<plain>", "exec"), made)
+    for count in (-1, 0, 1, 20):
+        x, wanted = np.zeros((2, 40)), np.zeros((2, 40))
+        run(x, count)
+        made["f"](wanted, count)
+        np.testing.assert_array_equal(x, wanted)
 
 
 def test_a_module_constant_is_a_literal() -> None:

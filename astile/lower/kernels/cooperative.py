@@ -57,9 +57,12 @@ def shared_out(program: Program) -> Program:
     """
     made = program.cloned()
     known = facts.of(made)
-    found = [loop for root in _kernels(made.function.body) for loop in _open_loops(root, known)]
-    if not found:
+    every = [loop for root in _kernels(made.function.body) for loop in _open_loops(root)]
+    found = [loop for loop in every if _has_form(loop, known)]
+    if not every:
         return program
+    for loop in every:
+        _mark(loop, "range")
     for loop in found:
         _mark(loop, "parallel")
     lost: list[ast.AST]
@@ -98,20 +101,21 @@ def _kernels(body: Sequence[ast.stmt]) -> Iterator[ast.For]:
                 yield from _kernels(inner)
 
 
-def _open_loops(root: ast.stmt, known: Facts) -> Iterator[ast.For]:
-    """The loops outside of a kernel's thread loops whose form lets threads share them out."""
+def _open_loops(root: ast.stmt) -> Iterator[ast.For]:
+    """The loops outside of a kernel's thread loops whose threads nobody has chosen."""
     if level(root) == "thread":
         return
-    if not is_bound(root) and isinstance(root, ast.For) and _has_form(root, known):
+    if not is_bound(root) and isinstance(root, ast.For) and hardware.kind(root) in _OPEN:
         yield root
     for body in query.bodies(root):
         for each in body:
-            yield from _open_loops(each, known)
+            yield from _open_loops(each)
 
 
 def _has_form(loop: ast.For, known: Facts) -> bool:
+    """Whether threads can share out a loop: one of `parallel` by its own word, too."""
     header = query.header(loop)
-    if header is None or header.kind not in _OPEN or loop.orelse:
+    if header is None or loop.orelse or hardware.trip_count(loop) == 0:
         return False
     step = query.integer(header.step)
     if step is None or step <= 0 or not all(map(known.is_integer, (header.start, header.stop))):

@@ -338,7 +338,7 @@ class KernelBody:
         header, axis = query.header(loop), structure.axis_of(loop)
         assert header is not None
         conditions: list[ast.expr] = []
-        extent = self._extent(loop)
+        extent = structure.extent(loop, self.facts)
         if not place.phase:
             used = {
                 structure.axis_of(e) for e in query.loops(loop) if structure.level(e) == "thread"
@@ -349,12 +349,14 @@ class KernelBody:
             )
         if extent is not None and extent < self.kernel.threads[axis]:
             conditions.append(self._within(loop, extent))
-        body: list[ast.stmt] = []
-        if header.variable not in self.hoisted:
-            body.append(self._index_read(loop, "threadIdx", place.writer))
         writer = place.writer.inside(loop)
         inner = replace(place, writer=writer, axes=place.axes | {axis})
-        body += self._body(loop.body, inner)
+        body = self._body(loop.body, inner)
+        if extent is None and self.kernel.has_more:  # one thread is there where the loop has none
+            within = nodes.compare(nodes.name(header.variable), ast.Lt, nodes.clone(header.stop))
+            body = emit.guarded(place.writer.condition(within), body, [])
+        if header.variable not in self.hoisted:
+            body.insert(0, self._index_read(loop, "threadIdx", place.writer))
         if conditions:
             yield from emit.guarded(nodes.conjunction(conditions), body, [])
         else:
@@ -370,15 +372,6 @@ class KernelBody:
             return nodes.compare(nodes.name(header.variable), ast.Lt, limit)
         index = nodes.attribute(self.words.cuda, "threadIdx", structure.axis_of(loop))
         return nodes.compare(index, ast.Lt, nodes.const(extent))
-
-    def _extent(self, loop: ast.For) -> int | None:
-        """The threads that run a loop; None where all threads along its axis do."""
-        header = query.header(loop)
-        assert header is not None
-        start, stop, step = (self.facts.number(e) for e in (header.start, header.stop, header.step))
-        if start is None or stop is None or not step:
-            return None
-        return len(range(start, stop, step))
 
     def _thread_reads(self, writer: IndexWriter) -> list[ast.stmt]:
         """Reads of thread indices that are the same in all phases, for the top of the kernel."""

@@ -75,6 +75,8 @@ def block(kernel: Structure, name: str) -> Block:
         else:
             checks.append(nodes.assign(name, nodes.clone(header.stop)))
         extents[position] = nodes.name(name)
+        if kernel.has_more:
+            extents[position] = nodes.call("max", [nodes.name(name), nodes.const(1)])
         message = (
             f"{printer.print_expression(header.stop)} is over {most}, the most threads that a "
             f"block can have here, and bind({header.variable!r}, 'threadIdx.{axis}') makes one of "
@@ -127,6 +129,6 @@ def launch(
             smallest = nodes.call("min", [smallest])
         tests.append(nodes.compare(smallest, ast.Gt, nodes.const(0)))
     for each in threads:
-        if affine.of(each).value is None:
+        if isinstance(each, ast.Name):
             tests.append(nodes.compare(nodes.clone(each), ast.Gt, nodes.const(0)))
     return [*made, nodes.if_then(nodes.conjunction(tests), [launched])] if tests else [launched]

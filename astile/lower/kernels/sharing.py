@@ -189,8 +189,7 @@ class Sharing:
         if stop is None:  # it may be negative
             stop, cast = writer.as_signed(count), self.casts.int64
         cell = self.fresh("cell")
-        first, threads = (nodes.call(cast, [e]) for e in (self._rank(), self._threads()))
-        counter = nodes.call("range", [first, stop, threads])
+        counter = nodes.call("range", [nodes.call(cast, [self._rank()]), stop, self._threads(cast)])
         return [nodes.for_loop(cell, counter, [*self._values(axes, cell, writer), *body])]
 
     def _stepped(self, header: query.Header, writer: IndexWriter) -> ast.expr | None:
@@ -203,7 +202,7 @@ class Sharing:
         assert stop is not None
         assert step is not None
         first = self._rank()
-        threads: ast.expr = nodes.call(self.casts.uint32, [self._threads()])
+        threads = self._threads(self.casts.uint32)
         if not query.is_constant(header.step, 1):
             first = nodes.binary(first, ast.Mult, step)
             threads = nodes.binary(threads, ast.Mult, nodes.clone(step))
@@ -215,14 +214,14 @@ class Sharing:
         """The number of the thread in its block."""
         return nodes.name(self.fresh("rank"))
 
-    def _threads(self) -> ast.expr:
-        """How many threads the block has."""
+    def _threads(self, cast: str) -> ast.expr:
+        """How many threads the block has, as an integer of a type."""
         if self.kernel.size is not None:
-            return nodes.const(self.kernel.size)
+            return nodes.call(cast, [nodes.const(self.kernel.size)])
         [*outer, last] = [self._extent(axis) for axis in self.kernel.wide]
         for each in reversed(outer):
             last = nodes.binary(last, ast.Mult, each)
-        return last
+        return last if cast == self.casts.uint32 and not outer else nodes.call(cast, [last])
 
     def _is_cell(self, axes: Sequence[_Axis], writer: IndexWriter) -> bool:
         """Whether the variable of the only loop is what counts the iterations."""

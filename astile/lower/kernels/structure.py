@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import prod
 
 from astile.analysis.counts.gpu_limits import MOST_ALONG, MOST_BLOCKS, MOST_THREADS
@@ -51,6 +52,21 @@ class Structure:
         """How many threads a block has; None where a call decides that."""
         return None if self.counted else prod(self.block)
 
+    @cached_property
+    def has_more(self) -> bool:
+        """Whether there is something to do where a call asks for no threads."""
+        return bool(self.counted) and self._does_more(self.root)
+
+    def _does_more(self, statement: ast.stmt) -> bool:
+        if level(statement) == "thread":
+            assert isinstance(statement, ast.For)
+            if axis_of(statement) in self.counted:
+                return False
+        inside = query.bodies(statement)
+        if not inside:
+            return not hardware.writes_names_only(statement) and not query.is_allocation(statement)
+        return any(self._does_more(each) for body in inside for each in body)
+
 
 def level(statement: ast.AST) -> str:
     """``"block"``, ``"thread"``, or ``""`` for what is no bound loop."""
@@ -80,6 +96,21 @@ def is_bound(statement: ast.stmt) -> bool:
 def has_phases(statement: ast.stmt) -> bool:
     """Whether what threads of a block run together or share out is the statement or inside it."""
     return is_bound(statement) or any(map(hardware.is_cooperative, query.statements(statement)))
+
+
+def extent(loop: ast.For, facts: Facts) -> int | None:
+    """The number of iterations of a counted loop where it is known now.
+
+    Args:
+        loop: the loop.
+        facts: the program's integers.
+    """
+    header = query.header(loop)
+    assert header is not None
+    start, stop, step = (facts.number(e) for e in (header.start, header.stop, header.step))
+    if start is None or stop is None or not step:
+        return None
+    return len(range(start, stop, step))
 
 
 def read(program: Program, root: ast.For, facts: Facts) -> Structure:
@@ -225,7 +256,7 @@ class _Check:
                 "write the step as a number",
                 code="lowering.not-literal",
             )
-        blocks = self.extent(loop)
+        blocks = extent(loop, self.facts)
         if blocks is not None and blocks > MOST_BLOCKS[axis]:
             self.fail(
                 f"{blocks} blocks along {axis}; a grid has at most {MOST_BLOCKS[axis]}",
@@ -243,9 +274,9 @@ class _Check:
                 loop,
                 "bind one of them to another axis",
             )
-        extent, known = self.extent(loop), self.counted.get(axis)
-        if extent is not None:
-            self.threads[axis] = max(extent, self.threads.get(axis, 1))
+        threads, known = extent(loop, self.facts), self.counted.get(axis)
+        if threads is not None:
+            self.threads[axis] = max(threads, self.threads.get(axis, 1))
         elif not self._is_counted(header) or (known is not None and not _is_alike(known, loop)):
             self._not_literal(loop, axis)
         else:
@@ -267,16 +298,6 @@ class _Check:
             f"split {header.variable} by a literal factor and bind the inner loop",
             code="lowering.not-literal",
         )
-
-    def extent(self, loop: ast.For) -> int | None:
-        """The number of iterations where it is known now."""
-        header = query.header(loop)
-        assert header is not None
-        numbers = [self.facts.number(e) for e in (header.start, header.stop, header.step)]
-        start, stop, step = numbers
-        if start is None or stop is None or not step:
-            return None
-        return len(range(start, stop, step))
 
     def _beside_blocks(self, body: Sequence[ast.stmt]) -> None:
         """What stands beside a loop over blocks must be the same for all blocks."""
@@ -346,11 +367,11 @@ class _Check:
                 code="lowering.not-literal",
             )
         total = 1
-        for axis, extent in self.threads.items():
-            total *= extent
-            if extent > MOST_ALONG[axis]:
+        for axis, threads in self.threads.items():
+            total *= threads
+            if threads > MOST_ALONG[axis]:
                 self.fail(
-                    f"{extent} threads along {axis}; a block has at most {MOST_ALONG[axis]}",
+                    f"{threads} threads along {axis}; a block has at most {MOST_ALONG[axis]}",
                     self.root,
                     "split the loop by a smaller factor",
                     code="lowering.limit",
