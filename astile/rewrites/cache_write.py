@@ -19,6 +19,7 @@ def cache_write(program: Program, array: str, scope: str, at: int) -> Rewritten:
 
     Only cells that were written are copied out. Where old values are read (``+=``), or a cell of
     the tile may stay unwritten, the tile is filled from the array first.
+    Cells that lie apart, as those of ``y[i * 2]``, lie side by side in the tile.
 
     Args:
         program: the program before.

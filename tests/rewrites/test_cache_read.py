@@ -231,6 +231,30 @@ def test_one_cell_needs_no_loop() -> None:
     assert_proved(before, after)
 
 
+STRIDED = """
+def strided(x, y):
+    for i in range(len(x) // 3 - 1):
+        y[i] = x[3 * i] * 2 + x[3 * i + 3]
+"""
+
+
+def test_cells_that_nobody_reads_have_no_room_in_a_tile(golden: Golden) -> None:
+    before, [i_0, _] = tiled(STRIDED, ["i"], [4])
+    after = rewritten(cache_read, before, "x", "shared", i_0)
+    golden("rewrites/cache_read/strided.py", module_text(after))
+    assert_proved(program(STRIDED), after)
+    assert_same_results(program(STRIDED), after, vectors, [*sizes(4), *sizes(12)])
+
+
+def test_strides_that_differ_share_their_common_divisor() -> None:
+    text = STRIDED.replace("3 * i +", "6 * i +").replace("len(x) // 3", "len(x) // 6")
+    before, [i_0, _] = tiled(text, ["i"], [4])
+    after = rewritten(cache_read, before, "x", "local", i_0)
+    assert "x_local[i_1] * 2 + x_local[i_0 * 4 + i_1 * 2 + 1]" in module_text(after)
+    assert_proved(program(text), after)
+    assert_same_results(program(text), after, vectors, [*sizes(4), *sizes(24)])
+
+
 def test_a_clamped_index() -> None:
     text = """
 def f(x, y):

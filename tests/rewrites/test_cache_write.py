@@ -433,3 +433,49 @@ def test_the_printed_script_replays() -> None:
     s.cache_write("C", "local", at=j_0)
     assert s.steps[-1].call == "cache_write('C', 'local', at='j_0')"
     assert_replays(s)
+
+
+def half_matmul(A, B, C):
+    M, K = A.shape
+    N = B.shape[1]
+    for i in range(M):
+        for j in range(N):
+            C[i, j] = 0.0
+            for k in range(K):
+                C[i, j] += np.float32(A[i, k]) * np.float32(B[k, j])
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_the_sums_of_a_thread_around_tiles_of_matrix_units(is_first: bool) -> None:
+    """The two rows of a thread lie 8 apart: its tile holds those, and none between."""
+    s = Schedule(half_matmul)
+    s.specialize("M % 16 == 0 and N % 8 == 0 and K % 16 == 0")
+    pairs = [
+        s.split(f"{each}#0", [None, size], tail="perfect")
+        for each, size in (("i", 16), ("j", 8), ("k", 16))
+    ]
+    s.reorder(*(each[0] for each in pairs), *(each[1] for each in pairs))
+    (i_0, i_1), (j_0, j_1), (k_0, k_1) = pairs
+    for operand in "AB":
+        s.cache_read(operand, "shared", at=k_0)
+    half, row = s.split(i_1, [2, 8])
+    pair, cell = s.split(j_1, [4, 2])
+    s.reorder(row, pair, half, cell, k_1)
+    for bound, axis in ((i_0, "blockIdx.y"), (j_0, "blockIdx.x"), (row, "threadIdx.y")):
+        s.bind(bound, axis)
+    s.bind(pair, "threadIdx.x")
+    if is_first:
+        s.tensorize(half, "mma.m16n8k16.f16")
+    *copied_in, rows, columns = s.cache_write("C", "local", at=pair)
+    assert len(copied_in) == 2
+    assert [s.program.loop(each.identity).iter.args[0].value for each in (rows, columns)] == [2, 2]
+    if not is_first:
+        s.tensorize(half, "mma.m16n8k16.f16")
+    assert "C_local = local.empty((2, 2), C.dtype)" in s.source()
+    kernel = s.build("emulate")
+    random = np.random.default_rng(5)
+    for m, k, n in ((16, 32, 8), (32, 16, 16), (5, 7, 3)):
+        a, b = (random.integers(-4, 5, shape).astype(np.float16) for shape in ((m, k), (k, n)))
+        made = np.full((m, n), 9, np.float32)
+        kernel(a, b, made)
+        np.testing.assert_array_equal(made, a.astype(np.float32) @ b.astype(np.float32))

@@ -19,7 +19,7 @@ from astile.analysis.reading.statements import survey
 from astile.ir import nodes, query
 from astile.rewrites.parts import storage
 from astile.rewrites.parts.result import Editor, range_call
-from astile.rewrites.parts.staging import Tile, extent_of
+from astile.rewrites.parts.staging import Tile, divided, extent_of
 
 
 @dataclass(frozen=True)
@@ -49,18 +49,19 @@ def window(tile: Tile, home: ast.For, accesses: Sequence[Access], scope: str) ->
     inside: list[Affine] = []
     shape: list[ast.expr] = []
     boxed = footprint.box(accesses, tile.at_most, hidden)
-    for axis, (own, whole) in enumerate(zip(boxed, tile.sides, strict=True)):
+    for axis, (own, whole, step) in enumerate(zip(boxed, tile.sides, tile.steps, strict=True)):
         side = own or whole
-        extent = extent_of(side, scope, tile.at_most)
-        if extent is None:
-            side, extent = whole, nodes.clone(tile.shape[axis])
+        extent = extent_of(side, scope, tile.at_most, step)
+        start = divided(side.first - whole.first, step)
+        if extent is None or start is None:
+            start, extent = affine.constant(0), nodes.clone(tile.shape[axis])
         is_one = query.is_constant(extent, 1)
         variables.append(None if is_one else tile.names[axis])
         name = variables[-1]
-        start = side.first - whole.first
         inside.append(start if name is None else start + affine.variable(name))
         shape.append(extent)
-    cell = [side.first + each for side, each in zip(tile.sides, inside, strict=True)]
+    held = zip(tile.sides, tile.steps, inside, strict=True)
+    cell = [side.first + each * step for side, step, each in held]
     return Window(tile, tuple(variables), tuple(shape), tuple(inside), tuple(cell))
 
 

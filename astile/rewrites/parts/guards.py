@@ -79,14 +79,24 @@ def _bounds(
     """Forms `b` with ``sign * index >= b`` by one of the conditions around an access."""
     index = affine.of(query.indices(access.node)[axis]) * sign
     found: list[Affine] = []
-    for gap in gaps:  # gap >= 0, so index = gap + (index - gap) >= the least of (index - gap)
-        rest = index - gap
-        moves = [each.variable for each in access.inner if index.coefficient(each.variable)]
-        if any(gap.coefficient(each) and not rest.coefficient(each) for each in moves):
-            bound = intervals.lowest(rest, access.inner)
-            if not bound.names() & hidden:
-                found.append(bound)
+    moves = [each.variable for each in access.inner if index.coefficient(each.variable)]
+    for gap in gaps:
+        # gap >= 0, so index = k * gap + (index - k * gap) >= the least of (index - k * gap)
+        for times in dict.fromkeys(_ratio(index, gap, each) for each in moves):
+            if times:
+                bound = intervals.lowest(index - gap * times, access.inner)
+                if not bound.names() & hidden:
+                    found.append(bound)
     return found
+
+
+def _ratio(index: Affine, gap: Affine, variable: str) -> int:
+    """How many times a gap has to be taken for a variable to be as often in it as in an index.
+
+    0 where no positive number of times will do.
+    """
+    own, wanted = gap.coefficient(variable), index.coefficient(variable)
+    return wanted // own if own and wanted % own == 0 and wanted // own > 0 else 0
 
 
 def _gaps(edit: Editor, home: ast.For, access: Access) -> Iterator[tuple[Affine, ast.expr]]:

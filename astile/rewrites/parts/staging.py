@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import gcd
 
 from astile.analysis.extents import footprint
 from astile.analysis.extents.footprint import Access, AtMost, Side
 from astile.analysis.forms import affine
+from astile.analysis.forms.affine import Affine
 from astile.analysis.forms.params import names_of
 from astile.analysis.reading.context import Contexts
 from astile.diagnostics import suggestions
@@ -30,6 +32,7 @@ class Tile:
         array: the array.
         name: the small array.
         sides: the box, side by side, in terms of the loops around and including its home.
+        steps: how far apart along each axis the cells of the box are that the array holds.
         shape: its extents.
         names: variables for loops over its axes, ``A_0``, ``A_1``.
         made: the statement that allocates it.
@@ -39,6 +42,7 @@ class Tile:
     array: str
     name: str
     sides: tuple[Side, ...]
+    steps: tuple[int, ...]
     shape: tuple[ast.expr, ...]
     names: tuple[str, ...]
     made: ast.stmt
@@ -80,13 +84,16 @@ def tile_of(
     hidden = {name for each in home.body for name in query.names_written(each)}
     at_most = at_most_in(edit, home)
     sides: list[Side] = []
+    steps: list[int] = []
     shape: list[ast.expr] = []
     box = whole_axes(edit, array, footprint.box(accesses, at_most, hidden), accesses, hidden)
     for axis, side in enumerate(box):
-        extent = None if side is None else extent_of(side, scope, at_most)
+        step = 1 if side is None else _step_of(side, axis, accesses)
+        extent = None if side is None else extent_of(side, scope, at_most, step)
         if side is None or extent is None:
             raise _no_literal(edit, array, home, axis, side, scope)
         sides.append(side)
+        steps.append(step)
         shape.append(extent)
     name = edit.fresh_name(f"{array}_{scope}")
     word = edit.numpy("empty") if scope == "global" else nodes.attribute(scope, "empty")
@@ -95,7 +102,21 @@ def tile_of(
     made = nodes.call(word, [dims[0] if len(dims) == 1 else nodes.tuple_of(dims), dtype])
     names = tuple(edit.fresh_name(f"{array}_{axis}") for axis in range(len(sides)))
     allocation = nodes.assign(name, made)
-    return Tile(array, name, tuple(sides), tuple(shape), names, allocation, at_most)
+    return Tile(array, name, tuple(sides), tuple(steps), tuple(shape), names, allocation, at_most)
+
+
+def _step_of(side: Side, axis: int, accesses: Sequence[Access]) -> int:
+    """How far apart cells are that are accessed: ``y[i * 2]`` needs no room for those between."""
+    indices = [affine.of(query.indices(each.node)[axis]) for each in accesses]
+    apart = [each - side.first for each in (side.last, *indices)]
+    return gcd(*(n for each in apart for n in (each.constant, *each.coefficients.values()))) or 1
+
+
+def divided(form: Affine, step: int) -> Affine | None:
+    """A form in steps of a number, None where it is no multiple of that."""
+    terms = {key: (coefficient // step, atom) for key, (coefficient, atom) in form.terms.items()}
+    result = Affine(terms, form.constant // step)
+    return result if result * step == form else None
 
 
 def whole_axes(
@@ -131,9 +152,12 @@ def whole_axes(
     ]
 
 
-def extent_of(side: Side, scope: str, at_most: AtMost) -> ast.expr | None:
+def extent_of(side: Side, scope: str, at_most: AtMost, step: int = 1) -> ast.expr | None:
     """How long a tile is along one axis, at least 1 or 0; None when that is not known."""
-    extent = side.extent
+    apart = divided(side.last - side.first, step)
+    if apart is None:
+        return None
+    extent = apart + 1
     if extent.value is not None:
         return nodes.const(max(1, extent.value))
     if scope == "shared":
@@ -238,15 +262,20 @@ def _asks(node: ast.AST, array: str) -> bool:
 
 def redirect(access: ast.Subscript, tile: Tile, name: str | None = None) -> None:
     """Rewrite an access in place to the cell of the tile, under another name if one is given."""
-    move(access, name or tile.name, tile.sides)
+    move(access, name or tile.name, tile.sides, tile.steps)
 
 
-def move(access: ast.Subscript, name: str, sides: Sequence[Side]) -> None:
+def move(
+    access: ast.Subscript, name: str, sides: Sequence[Side], steps: Sequence[int] = ()
+) -> None:
     """Rewrite an access in place to the cell of an array that holds a box."""
-    indices = [
-        (affine.of(index) - side.first).expression()
-        for index, side in zip(query.indices(access), sides, strict=True)
-    ]
+    indices = []
+    for index, side, step in zip(
+        query.indices(access), sides, steps or [1] * len(sides), strict=True
+    ):
+        inside = divided(affine.of(index) - side.first, step)
+        assert inside is not None
+        indices.append(inside.expression())
     made = nodes.subscript(name, indices)
     access.value, access.slice = made.value, made.slice
 
