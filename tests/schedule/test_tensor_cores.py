@@ -14,6 +14,7 @@ from astile.lower.lowered import Lowered
 from astile.runtime import emulate, machine_code
 from astile.schedule import recipes
 from astile.schedule.schedule import Schedule
+from tests.support.counted import agree
 from tests.support.recipes import half_matmul, half_matrices, on_matrix_units
 
 Golden = Callable[[str, str], None]
@@ -141,3 +142,10 @@ def test_tiles_that_the_instruction_does_not_fill(options: dict[str, object]) ->
     with pytest.raises(ScheduleError, match="warps of tiles of 16 x 8") as caught:
         recipes.tensor_core_matmul(Schedule(half_matmul), **options)  # type: ignore[arg-type]
     assert caught.value.code == "schedule.bad-factor"
+
+
+@pytest.mark.slow
+def test_counts_of_explain_are_those_of_a_run() -> None:
+    s = Schedule(half_matmul)
+    recipes.tensor_core_matmul(s, tile=(16, 8), depth=16, warps=(1, 1))
+    agree(s.program, dict(zip("ABC", half_matrices(32, 32, 16), strict=True)))
