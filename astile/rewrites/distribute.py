@@ -203,12 +203,12 @@ def _install(
     """Put the parts in the loop's place, with the scalars that they share expanded."""
     place = edit.place(node)
     loops = [each for each in around if isinstance(each, ast.For)]
-    shared = _shared_scalars(parts)
+    shared = shared_scalars(parts)
     allocations = expand_scalars(edit, shared, parts, loops, at_top=not place.loops)
     place.block[place.index : place.index + 1] = [*allocations, *parts]
 
 
-def _shared_scalars(parts: Sequence[ast.stmt]) -> list[str]:
+def shared_scalars(parts: Sequence[ast.stmt]) -> list[str]:
     """Scalars that pass from one part to another, in order of appearance."""
     variables = {h.variable for p in parts for lp in query.loops(p) if (h := query.header(lp))}
     written: dict[str, set[int]] = {}

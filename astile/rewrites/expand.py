@@ -71,7 +71,8 @@ def expand_scalars(
     parts: Sequence[ast.stmt],
     loops: Sequence[ast.For],
     *,
-    at_top: bool,
+    at_top: bool = False,
+    scope: str | None = None,
 ) -> list[ast.stmt]:
     """Replace scalars in `parts`, in place, by cells of new arrays; returns the allocations.
 
@@ -82,6 +83,8 @@ def expand_scalars(
         loops: the loops whose iterations get a cell each, outermost first. Of these only
             the loops around *every* use of the scalar count.
         at_top: whether the allocations stand at the top level of the function.
+        scope: of the arrays; by default local, where their extents are literal and they do not
+            stand at the top level.
     """
     allocations: list[ast.stmt] = []
     for scalar in scalars:
@@ -94,7 +97,7 @@ def expand_scalars(
         array = edit.fresh_name(f"{scalar}_tile")
         shape = [_extent(edit, scalar, loops, each).expression() for each in over]
         literal = all(query.integer(each) is not None for each in shape)
-        local = literal and not at_top
+        local = scope == "local" if scope is not None else literal and not at_top
         word = nodes.attribute("local", "empty") if local else edit.numpy("empty")
         extent = shape[0] if len(shape) == 1 else nodes.tuple_of(shape)
         allocations.append(nodes.assign(array, nodes.call(word, [extent, dtype])))
