@@ -340,3 +340,31 @@ def test_a_word_alone_shares_no_loop_out(nest: str) -> None:
     text = filled(nest)
     assert shared_loops(text) == ["z"]
     assert_runs(text)
+
+
+def gemm(a, b, c):  # type: ignore[no-untyped-def]
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            s = np.float32(0.0)
+            for k in range(a.shape[1]):
+                s += a[i, k] * b[k, j]
+            c[i, j] = s
+
+
+@pytest.mark.parametrize("is_blocks_first", [False, True])
+def test_threads_may_be_bound_before_blocks(is_blocks_first: bool) -> None:
+    """The sums are local memory of threads in the end; until then they lie outside of kernels."""
+    s = Schedule(gemm)
+    i_0, i_1 = s.split("i", [None, 4])
+    j_0, j_1 = s.split("j", [None, 8])
+    s.reorder(i_0, j_0, "k", i_1, j_1)
+    blocks = [(i_0, "blockIdx.y"), (j_0, "blockIdx.x")]
+    axes = {"i_1": "threadIdx.y", "j_1": "threadIdx.x"}
+    threads = [(each, axes[each.var]) for each in s.loops() if each.var in axes]
+    for loop, axis in blocks + threads if is_blocks_first else threads + blocks:
+        s.bind(loop, axis)
+    kernel = s.build("emulate")
+    a, b = (np.random.default_rng(0).random(e, dtype=np.float32) for e in ((9, 5), (5, 17)))
+    c = np.zeros((9, 17), np.float32)
+    kernel(a, b, c)
+    np.testing.assert_allclose(c, a @ b, rtol=1e-5)

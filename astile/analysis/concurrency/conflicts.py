@@ -71,10 +71,7 @@ class KernelConflicts:
         return list(meetings(self.scene, shared))
 
     def _is_shared(self, touch: Touch) -> bool:
-        if not touch.access.indices:
-            return False
-        home = self.scene.homes.get(touch.access.array)
-        return home is None or home.scope != "local"
+        return bool(touch.access.indices) and touch.access.array not in self.scene.private
 
     def _on(self, other: isl.UnionMap, meetings: Iterable[Conflict]) -> Iterator[Conflict]:
         """Those of some meetings whose two sides run on places related by `other`."""

@@ -50,9 +50,7 @@ class PrivateFlow:
         self._touches = [each for each in scene.touches(scene.seats) if self._is_private(each)]
 
     def _is_private(self, touch: Touch) -> bool:
-        home = self.scene.homes.get(touch.access.array)
-        is_local = home is not None and home.scope == "local"
-        return is_local or not touch.access.indices
+        return touch.access.array in self.scene.private or not touch.access.indices
 
     @cached_property
     def _schedule(self) -> isl.UnionMap:

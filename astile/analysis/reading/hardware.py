@@ -167,8 +167,7 @@ def seats(function: ast.FunctionDef, leaves: Iterable[Leaf]) -> list[Seat]:
         leaves: the leaf statements; what is inside them is not looked at.
     """
     wanted = {id(each.node): each for each in leaves}
-    made = (query.allocation(each) for each in query.statements(function))
-    local = {each.array for each in made if each is not None and each.scope == "local"}
+    local = private_arrays(function)
 
     def walk(body: list[ast.stmt], parents: tuple[ast.stmt, ...]) -> Iterator[Seat]:
         for statement in body:
@@ -180,6 +179,28 @@ def seats(function: ast.FunctionDef, leaves: Iterable[Leaf]) -> list[Seat]:
                 yield from walk(inner, (*parents, statement))
 
     return list(walk(function.body, ()))
+
+
+def private_arrays(function: ast.FunctionDef) -> set[str]:
+    """The local arrays that each thread of a kernel has for itself.
+
+    One that is made outside of all kernels is in slow memory, as any other array is there.
+    """
+    inside: set[str] = set()
+    outside: set[str] = set()
+
+    def walk(statement: ast.stmt, is_inside: bool) -> None:
+        made = query.allocation(statement)
+        if made is not None and made.scope == "local":
+            (inside if is_inside else outside).add(made.array)
+        is_inside = is_inside or is_bound(statement)
+        for body in query.bodies(statement):
+            for each in body:
+                walk(each, is_inside)
+
+    for statement in function.body:
+        walk(statement, False)
+    return inside - outside
 
 
 def _seat(leaf: Leaf, parents: tuple[ast.stmt, ...], local: set[str]) -> Seat:

@@ -102,6 +102,8 @@ class Scene:
             seat.leaf.number: reader.accesses(seat.leaf) for seat in self.seats
         }
         self.homes = self._homes()
+        #: Arrays of which each thread has its own.
+        self.private = hardware.private_arrays(program.function)
         self.parameters = sorted(self._parameters())
         #: Number of a leaf and slot of a read -> dataflow into it, kept by `PrivateFlow`.
         self.flows: dict[tuple[int, str], tuple[isl.UnionMap, isl.UnionMap]] = {}
