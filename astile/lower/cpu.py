@@ -8,12 +8,14 @@ from collections.abc import Iterable, Mapping
 from astile.analysis.forms import affine
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
-from astile.lower import assemble, bounds, facts, flow, signed, unbound, unsigned
+from astile.lower import assemble, bounds, facts, flow, parts, signed, unbound, unsigned
 from astile.lower.lowered import Lowered
 from astile.lower.types import dtypes, joined_types, numeric
 from astile.lower.types.checked import is_checked_division
 from astile.lower.vectors import explicit, registers
 from astile.lower.vectors.explicit import Machine
+
+_VECTORS = "astile.intrinsics.vectors."
 
 
 def lower(
@@ -63,7 +65,7 @@ class _Writer:
         self.frame = assemble.Frame(program, "astile.intrinsics.rounding")
         self.njit = self.frame.word("numba.njit")
         self.numpy = self.frame.word("numpy")
-        self.has_cores = False
+        self.on_cores: list[ast.For] = []
         helpers = program.helper_programs.items()
         self.checked = {name for name, each in helpers if is_checked_division(each.function)}
 
@@ -85,7 +87,7 @@ class _Writer:
         if not wanted or on_core or not self._is_free(loop):
             loop.iter.func = nodes.name("range")
             return False
-        self.has_cores = True
+        self.on_cores.append(loop)
         self._parallel(loop, header)
         return True
 
@@ -147,7 +149,7 @@ class _Writer:
     def decorator(self) -> ast.expr:
         """``njit`` with the options of this text."""
         options: dict[str, ast.expr] = {"error_model": nodes.const("numpy")}
-        if self.has_cores:
+        if self.on_cores:
             # astile decides which loops are merged; numba's own fusion is left out
             options["parallel"] = ast.Dict([nodes.const("fusion")], [nodes.const(False)])
         return nodes.call(self.njit, [], options)
@@ -161,15 +163,34 @@ class _Writer:
         compiled = self.program.function
         names = query.parameters(compiled)
         given = joined_types.handed_in(compiled, names, self.frame.fresh)
+        apart = self._parts({*names, *given})
         if not compiled.args.kwonlyargs and not given:
             compiled.decorator_list = [self.decorator()]
-            return [compiled]
+            return [*apart, compiled]
         outer = nodes.clone(compiled)
         name = self.frame.fresh(f"{compiled.name}_compiled")
         inner = assemble.function(name, [*names, *given], compiled.body, self.decorator())
         call = nodes.call(name, [*(nodes.name(each) for each in names), *given.values()])
         outer.body = [ast.Return(call)]
-        return [inner, outer]
+        return [*apart, inner, outer]
+
+    def _parts(self, bound: set[str]) -> list[ast.FunctionDef]:
+        """Long bodies of loops on cores, where they are of vectors, as compiled functions."""
+        function, imports = self.program.function, self.program.imports
+        vectors = {name for name, path in imports.items() if path.startswith(_VECTORS)}
+        loops = [each for each in self.on_cores if not vectors.isdisjoint(query.names(each))]
+        for each in function.body:
+            bound |= query.names_written(each)
+        made = parts.separated(
+            loops,
+            bound,
+            lambda: self.frame.word("numpy.uint64"),
+            lambda: self.frame.fresh(f"{function.name}_part"),
+        )
+        for each in made:
+            model = {"error_model": nodes.const("numpy")}
+            each.decorator_list = [nodes.call(self.njit, [], model)]
+        return made
 
     def helper(self, function: ast.FunctionDef) -> ast.FunctionDef:
         """A helper function, compiled with those that call it."""

@@ -1,0 +1,81 @@
+"""Long bodies of loops on cores are functions of their own, which numba compiles once."""
+
+from __future__ import annotations
+
+import ast
+
+import numpy as np
+import pytest
+
+from astile import Schedule
+from astile.intrinsics import host
+from astile.lower import cpu
+from astile.lower.vectors.explicit import Machine
+from astile.schedule import recipes
+
+F32 = {"x": "float32", "y": "float32"}
+
+
+def normalised(x, y):
+    n, m = x.shape
+    half = np.float32(0.5)
+    for i in range(n):
+        largest = -np.inf
+        for j in range(m):
+            largest = max(largest, x[i, j])
+        total = 0.0
+        for j in range(m):
+            total += x[i, j] * half
+        for j in range(m):
+            y[i, j] = x[i, j] * total + largest
+
+
+def scaled(x, y):
+    n, m = x.shape
+    for i in range(n):
+        for j in range(m):
+            y[i, j] = x[i, j] * np.float32(0.5)
+
+
+def in_rows() -> Schedule:
+    s = Schedule(normalised)
+    recipes.vector_rows(s, "i", block=2)
+    return s
+
+
+def functions(s: Schedule, *, width: int | None = 64, one_core: bool = False) -> dict[str, str]:
+    """The functions of a text: name -> how it is written."""
+    machine = None if width is None else Machine(width)
+    text = cpu.lower(s.program, types=F32, machine=machine, one_core=one_core).text
+    defined = [each for each in ast.parse(text).body if isinstance(each, ast.FunctionDef)]
+    return {each.name: ast.get_source_segment(text, each) or "" for each in defined}
+
+
+def test_the_loop_calls_a_function_with_what_its_body_reads() -> None:
+    part, whole = functions(in_rows()).items()
+    assert part[0] == "normalised_part"
+    assert part[1].startswith("def normalised_part(n, i_0, m, x, half, y):")
+    assert whole[1].endswith("normalised_part(n, uint64(i_0), m, x, half, y)")
+
+
+def test_short_bodies_stay() -> None:
+    s = Schedule(scaled)
+    s.vectorize("j")
+    s.parallel("i")
+    assert list(functions(s)) == ["scaled"]
+
+
+@pytest.mark.parametrize("options", [{"width": None}, {"one_core": True}])
+def test_without_vectors_and_on_one_core_bodies_stay(options: dict[str, None]) -> None:
+    assert list(functions(in_rows(), **options)) == ["normalised"]
+
+
+@pytest.mark.skipif(host.vector_bytes() < 16, reason="no vectors")
+@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (3, 63), (4, 64), (300, 129)])
+def test_values_are_those_of_the_plain_loops(shape: tuple[int, int]) -> None:
+    kernel = in_rows().build("cpu")
+    x = np.random.default_rng(3).integers(-8, 8, shape).astype(np.float32)  # sums are exact
+    found, wanted = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
+    kernel(x, found)
+    normalised(x, wanted)
+    np.testing.assert_array_equal(found, wanted)
