@@ -24,7 +24,7 @@ from astile.analysis.reading.statements import Level
 from astile.ir import query
 
 #: Sizes from which on formulas are looked for, one after the other.
-_SIZES = (4, 64, 1024)
+_SIZES = (4, 12, 64, 1024)
 #: A longer formula is none that people read.
 _LONGEST = 72
 #: isl's names of the iteration that a footprint is of.
@@ -285,14 +285,15 @@ def unknown_cells(model: Model) -> frozenset[str]:
 
 
 def _inner(values: isl.Set, trips: int) -> isl.Set:
-    """The iterations that have so many before and after them; others too where none has."""
+    """The iterations that have so many before and after them; all where an outer one has none."""
     size = int(values.dim(isl.dim_type.set))
     for axis in range(size):
         outer = values.project_out(isl.dim_type.set, axis + 1, size - axis - 1)
         step = trips * int(outer.get_stride(axis).to_python())
         inner = outer.intersect(_moved(outer, axis, step)).intersect(_moved(outer, axis, -step))
-        if not inner.is_empty():
-            values = values.intersect(inner.add_dims(isl.dim_type.set, size - axis - 1))
+        some = inner.project_out(isl.dim_type.set, axis, 1).add_dims(isl.dim_type.set, 1)
+        kept = inner.union(outer.subtract(some)).coalesce()
+        values = values.intersect(kept.add_dims(isl.dim_type.set, size - axis - 1))
     return values
 
 
