@@ -12,7 +12,7 @@ from astile import check as checking
 from astile.analysis.extents import bounds, divisors
 from astile.analysis.proof import unwritten
 from astile.diagnostics import Related
-from astile.errors import ArgumentError, SourceError
+from astile.errors import ArgumentError, ScheduleError, SourceError
 from astile.frontend.build import build
 from astile.ir import needs, query
 from astile.ir.program import Program
@@ -212,6 +212,17 @@ class Forms:
         else:
             compose.auto(made, self._tiles, family)
         return made
+
+    @property
+    def takes_schedule(self) -> bool:
+        """Whether the steps that the user wrote are legal here: another text has other loops."""
+        if self._scheduling is None and self._tiles is None:
+            return True
+        try:
+            self.schedule("cpu")
+        except ScheduleError:
+            return False
+        return True
 
     def rewrites(self, target: str) -> bool:
         """Whether what runs on a target differs from the function as it was written.

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from astile.forms import Forms
+from astile.frontend.evidence import index_counts
 from astile.ir import needs, query
+from astile.runtime.uses import Use
 
 #: Parameters and their numbers of axes, and arrays of integers of which sums are taken, and their
 #: dtypes.
@@ -17,8 +19,8 @@ Key = tuple[tuple[tuple[str, int], ...], tuple[tuple[str, str], ...]]
 class Variants:
     """Finds the forms that fit the arrays of a call.
 
-    ``A[i] = B[i]`` copies a row where A has two axes, and sums of integers are no floating-point
-    numbers.
+    ``A[i] = B[i]`` copies a row where A has two axes, ``A[:] = 2 * B`` computes with an array
+    where B is one, and sums of integers are no floating-point numbers.
 
     Args:
         forms: for arrays with as many axes as they are indexed with, of which sums are taken in
@@ -36,19 +38,32 @@ class Variants:
         Args:
             values: parameter -> argument, defaults filled in.
         """
-        more = tuple(
-            (use.name, rank)
-            for use in self._forms.uses
-            if use.role == "array"
-            and use.rank is not None
-            and (rank := int(getattr(values.get(use.name), "ndim", 0))) > use.rank
-        )
+        more = self._ranks(values)
         forms = self._for((more, ())) if more else self._forms
+        if _computes_with_arrays(forms, values):
+            return forms.without_steps
         integers = _summed_integers(forms, values)
         if not integers or needs.are_met(forms.program.needs, values):
             return forms
         found = self._for((more, integers))
         return found if needs.are_met(found.program.needs, values) else forms
+
+    def _ranks(self, values: Mapping[str, object]) -> tuple[tuple[str, int], ...]:
+        """Arrays and their numbers of axes, where the text alone does not show them."""
+        ranks = {use.name: _axes(values.get(use.name)) for use in self._forms.uses}
+        if any(ranks[use.name] for use in self._forms.uses if use.operand or use.reduced):
+            return tuple((name, rank) for name, rank in ranks.items() if rank)
+        return tuple(
+            (use.name, ranks[use.name])
+            for use in self._forms.uses
+            if use.role == "array" and ranks[use.name] > self._least(use)
+        )
+
+    def _least(self, use: Use) -> int:
+        """How many axes the text shows at least."""
+        if use.rank is not None:
+            return use.rank
+        return index_counts(self._forms.program.function).get(use.name, 0)
 
     def _for(self, key: Key) -> Forms:
         if self._function is None:
@@ -56,9 +71,24 @@ class Variants:
         if key not in self._made:
             ranks, integers = key
             made = self._forms.like(self._function, dict(ranks), dict(integers))
-            fits = all(_is_cell_by_cell(made, name, rank) for name, rank in ranks)
-            self._made[key] = made if fits else self._forms
+            known = {use.name: use.rank for use in self._forms.uses if use.role == "array"}
+            fits = all(
+                _is_cell_by_cell(made, name, rank)
+                for name, rank in ranks
+                if known.get(name) not in (None, rank)
+            )
+            made = made if fits else self._forms
+            self._made[key] = made if made.takes_schedule else made.without_steps
         return self._made[key]
+
+
+def _axes(value: object) -> int:
+    return int(getattr(value, "ndim", 0))
+
+
+def _computes_with_arrays(forms: Forms, values: Mapping[str, object]) -> bool:
+    """Whether arithmetic takes some array as a whole, where the analysis takes it for a number."""
+    return any(use.operand and _axes(values.get(use.name)) for use in forms.uses)
 
 
 def _is_cell_by_cell(forms: Forms, array: str, rank: int) -> bool:

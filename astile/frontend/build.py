@@ -16,6 +16,7 @@ from astile.frontend.capture import Captured, capture
 from astile.frontend.continues import continues
 from astile.frontend.inline import inline
 from astile.frontend.iterations import iterations
+from astile.frontend.new_arrays import new_arrays
 from astile.frontend.reductions import reductions
 from astile.frontend.slices import slices
 from astile.frontend.tuples import tuples
@@ -64,7 +65,7 @@ def build(
     result = program
     for each in PASSES:
         result = each(result)
-    result = slices(reductions(result, exact=exact))
+    result = slices(reductions(new_arrays(result), exact=exact))
     if result is program:
         return program
     written = program if result.needs else None

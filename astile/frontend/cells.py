@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from astile.frontend import lengths
+from astile.frontend.arrays import Facts
 from astile.frontend.cell_types import types_of
 from astile.frontend.new_names import NewNames
 from astile.frontend.spans import Kept, Part, Span, SpanReader, first_reads
@@ -242,6 +243,23 @@ class Cells:
         if self.written is None or part.array != self.written.array:
             return False
         return not first_reads(self.reader.known, self.written, part, self.written.spans)
+
+
+def accesses(facts: Facts, value: ast.expr) -> Iterator[ast.expr]:
+    """The arrays and parts of arrays that an expression is computed from, numbers left out.
+
+    Args:
+        facts: what the names of the program hold.
+        value: an expression.
+    """
+    if facts.is_number(value):
+        return
+    if isinstance(value, (ast.Name, ast.Subscript)):
+        yield value
+        return
+    for child in ast.iter_child_nodes(value):
+        if isinstance(child, ast.expr):
+            yield from accesses(facts, child)
 
 
 def place(source: ast.stmt, made: ast.AST) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from astile.frontend.arrays import Facts
 from astile.frontend.cell_types import cell_type, types_of
-from astile.frontend.cells import Cells, place
+from astile.frontend.cells import Cells, accesses, place
 from astile.frontend.guards import guarded
 from astile.frontend.lengths import Lengths
 from astile.frontend.new_names import NewNames
@@ -212,8 +211,8 @@ class _Reduction:
         """
         facts = self.reducer.facts
         reader = SpanReader(facts, self.known, self.assumed)
-        accesses = list(_accesses(facts, value))
-        parts = [(e, part) for e in accesses if (part := reader.part(e)) is not None and part.spans]
+        read = [(each, reader.part(each)) for each in accesses(facts, value)]
+        parts = [(each, part) for each, part in read if part is not None and part.spans]
         if not parts:
             raise Kept("no array")
         widest, part = max(parts, key=lambda each: len(each[1].spans))
@@ -330,15 +329,3 @@ class _Reduction:
 def _known(sources: set[Source]) -> np.dtype[Any] | None:
     """The type that sources join to, where no argument decides."""
     return None if any(kind == "like" for kind, _ in sources) else joined_type(sources, {})
-
-
-def _accesses(facts: Facts, value: ast.expr) -> Iterator[ast.expr]:
-    """The arrays and parts of arrays that an expression is computed from, numbers left out."""
-    if facts.is_number(value):
-        return
-    if isinstance(value, (ast.Name, ast.Subscript)):
-        yield value
-        return
-    for child in ast.iter_child_nodes(value):
-        if isinstance(child, ast.expr):
-            yield from _accesses(facts, child)

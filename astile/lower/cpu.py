@@ -8,7 +8,17 @@ from collections.abc import Iterable, Mapping
 from astile.analysis.forms import affine
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
-from astile.lower import assemble, bounds, facts, flow, parts, signed, unbound, unsigned
+from astile.lower import (
+    assemble,
+    bounds,
+    facts,
+    flow,
+    parts,
+    signed,
+    stretched,
+    unbound,
+    unsigned,
+)
 from astile.lower.lowered import Lowered
 from astile.lower.types import dtypes, joined_types, numeric
 from astile.lower.types.checked import is_checked_division
@@ -37,6 +47,7 @@ def lower(
         machine: what ``vector`` loops are made for; None leaves them to the compiler.
         one_core: leave all loops on one core: where numba is going to check indices, since what
             raises on one of several is lost, and where there is too little to do for more.
+            Functions that may stretch arrays stay there too.
 
     Raises:
         LoweringError: where numba has no arithmetic that gives the plain program's values.
@@ -49,7 +60,8 @@ def lower(
     bounds.tighten(work.function, facts.of(work))
     writer = _Writer(work)
     writer.indices(work)
-    writer.loops(work.function.body, on_core=one_core)
+    stays = one_core or stretched.may_be(program, types or {})
+    writer.loops(work.function.body, on_core=stays)
     writer.memory(work.function, types or {})
     functions = writer.functions()
     body = writer.frame.module(functions, writer.helper)

@@ -232,12 +232,15 @@ def _no_array(use: Use, value: object, target: str) -> _Problem | None:
 
 
 def _no_number(use: Use, value: object, target: str) -> _Problem | None:
-    if use.role not in ("number", "integer") or isinstance(value, (int, float, complex)):
+    numbers = ("number", "integer", "either")
+    if use.role not in numbers or isinstance(value, (int, float, complex)):
         return None
     if isinstance(value, (np.number, np.bool_)):
         return None
     return _Problem(
-        f"a {type(value).__name__}", "a number", "pass a Python number or a NumPy scalar"
+        f"a {type(value).__name__}",
+        "a number or an array" if use.role == "either" else "a number",
+        "pass a Python number or a NumPy scalar",
     )
 
 

@@ -320,9 +320,10 @@ def _is_numbas(error: Exception) -> bool:
     An ImportError is numba's too: for `np.dot` it wants SciPy. A compiled program imports nothing.
     A NotImplementedError may be the user's own; it is numba's where a frame of numba raised it.
     numba.cuda raises a KeyError for functions of NumPy that it types and has no code for, numba an
-    AttributeError where it looks for a loop that a function of NumPy does not have.
+    AttributeError where it looks for a loop that a function of NumPy does not have, and an
+    AssertionError where it stores an array into one with fewer axes.
     """
-    own = (NotImplementedError, KeyError, AttributeError)
+    own = (NotImplementedError, KeyError, AttributeError, AssertionError)
     if isinstance(error, own) and _is_raised_in_numba(error):
         return True
     if isinstance(error, ImportError) or kernel_lines.is_of_compilers(error):

@@ -6,19 +6,16 @@ import ast
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from astile.ir import query
 from astile.ir.program import Program
+from astile.runtime.operands import Flow, is_many
 from astile.runtime.size_names import SizeNames
 from astile.source import Span
 
-Role = Literal["array", "number", "integer", "open"]
+Role = Literal["array", "number", "integer", "either", "open"]
 
 #: Attributes that tell about an array without giving away its cells.
 _HARMLESS_ATTRIBUTES = ("shape", "ndim", "size", "dtype", "itemsize", "nbytes")
-#: Built-in functions of numbers.
-_NUMBER_CALLS = ("abs", "min", "max", "int", "float", "bool", "complex", "round", "divmod", "pow")
 
 
 @dataclass(frozen=True)
@@ -27,14 +24,17 @@ class Use:
 
     Args:
         name: the parameter.
-        role: ``"array"``, ``"number"``, ``"integer"`` (sets a range or an index) or ``"open"``
-            (not to be told from the text, or different from place to place).
+        role: ``"array"``, ``"number"``, ``"integer"`` (sets a range or an index), ``"either"`` (a
+            number, or an array that is computed with as a whole) or ``"open"`` (not to be told from
+            the text, or different from place to place).
         rank: number of axes of an array that is always used with as many indices, else None.
         written: whether cells are certainly stored through this name.
         may_be_written: whether they may be, through a function or another name too.
         span: the place in the user's file that shows it.
         valued: whether an integer enters values too, so that its type decides what they are.
         computed: whether arithmetic is done with an integer, so that its type may be too narrow.
+        operand: whether the name itself stands in arithmetic that takes whole arrays too.
+        reduced: whether a function of NumPy takes it as a whole.
     """
 
     name: str
@@ -45,6 +45,8 @@ class Use:
     span: Span | None
     valued: bool = False
     computed: bool = False
+    operand: bool = False
+    reduced: bool = False
 
 
 def uses(program: Program) -> tuple[Use, ...]:
@@ -69,34 +71,39 @@ def _use(reader: _Reader, name: str, sizes: SizeNames, rebound: bool) -> Use:
         if isinstance(node, ast.Name) and node.id == name
     ]
     span = next((program.source.span(each.node) for each in seen), None)
-    if rebound:  # the name stands for other things too
-        return Use(name, "open", None, False, True, span)
-    written = any(each.kind == "cell" and each.written for each in seen)
-    escapes = any(each.kind in ("escape", "view") for each in seen)
     kinds = {each.kind for each in seen}
+    whole = {"operand": "operand" in kinds, "reduced": "reduced" in kinds}
+    if rebound:  # the name stands for other things too
+        return Use(name, "open", None, False, True, span, **whole)
+    written = any(each.kind == "cell" and each.written for each in seen)
+    escapes = any(each.kind in ("escape", "reduced", "view") for each in seen)
     if kinds & {"cell", "facts", "view"}:
         rank = program.ranks.get(name) or _common_rank(seen)
         shown = next((each for each in seen if each.kind in ("cell", "view")), seen[0])
         span = program.source.span(shown.node)
-        return Use(name, "array", rank, written, written or escapes, span)
+        return Use(name, "array", rank, written, written or escapes, span, **whole)
     if name in sizes.names:
         valued = sizes.is_valued(name)
         computed = sizes.is_computed_with(name)
         return Use(name, "integer", None, False, False, span, valued, computed)
     if kinds == {"number"}:
         return Use(name, "number", None, False, False, span)
-    return Use(name, "open", None, False, bool(seen), span)
+    if kinds and kinds <= {"number", "operand"}:
+        return Use(name, "either", None, False, False, span, **whole)
+    return Use(name, "open", None, False, bool(seen), span, **whole)
 
 
 @dataclass(frozen=True)
 class _Sight:
     """One place where a name stands.
 
-    A ``view`` is an access that may be a row, of an array with more axes than it has indices.
+    A ``view`` is an access that may be a row, of an array with more axes than it has indices. An
+    ``operand`` is a number or an array that arithmetic takes as a whole, and ``reduced`` what a
+    function of NumPy takes.
     """
 
     node: ast.expr
-    kind: Literal["cell", "view", "facts", "number", "escape", "returned"]
+    kind: Literal["cell", "view", "facts", "number", "operand", "reduced", "escape", "returned"]
     rank: int | None = None
     written: bool = False
 
@@ -119,6 +126,7 @@ class _Reader:
     def __init__(self, program: Program, parents: dict[ast.AST, ast.AST]) -> None:
         self.program = program
         self.parents = parents
+        self.flow = Flow(program, parents)
         self.opened = {  # names whose own cells or attributes are used
             node.value.id
             for node in ast.walk(program.function)
@@ -134,10 +142,12 @@ class _Reader:
             return self._attribute(parent)
         if isinstance(parent, ast.Call) and query.dotted(parent.func) == "len":
             return _Sight(node, "facts")
-        if isinstance(parent, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.AugAssign)):
-            return _Sight(node, "number")
         if isinstance(parent, ast.Call) and query.dotted(parent.func) in query.LOOP_WORDS:
             return _Sight(node, "number")
+        if self.flow.is_computed(node, parent):
+            return _Sight(node, "operand" if self.flow.takes_arrays(node) else "number")
+        if isinstance(parent, ast.Call) and self.flow.numpy_function(parent) is not None:
+            return _Sight(node, "reduced")
         if isinstance(parent, ast.Subscript):  # an index
             return _Sight(node, "number")
         if isinstance(parent, ast.Tuple) and isinstance(self.parents[parent], ast.Subscript):
@@ -156,7 +166,7 @@ class _Reader:
             return _Sight(access, "escape")
         indices = query.indices(access)
         written = isinstance(access.ctx, (ast.Store, ast.Del))
-        if any(_is_many(each) for each in indices):
+        if any(is_many(each) for each in indices):
             # a slice that is stored writes cells; one that is read is a view under another name
             return _Sight(access, "cell", None, written) if written else _Sight(access, "escape")
         kind: Literal["cell", "view"] = "view" if self._may_be_row(access, parent) else "cell"
@@ -173,27 +183,14 @@ class _Reader:
         if isinstance(parent, ast.Assign) and parent.value is access:
             return not self.opened.isdisjoint(query.names_written(parent))
         if isinstance(parent, ast.Call):
-            return value in parent.args and not self._takes_numbers(parent.func)
+            return value in parent.args and not self.flow.takes_numbers(parent.func)
         return isinstance(parent, (ast.Return, ast.For, ast.Starred, ast.keyword))
 
     def _computes(self, node: ast.AST) -> bool:
         """Whether an expression is arithmetic on numbers, or on arrays cell by cell."""
         if isinstance(node, ast.Call):
-            return self._takes_numbers(node.func)
+            return self.flow.takes_numbers(node.func)
         return isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Compare))
-
-    def _takes_numbers(self, function: ast.expr) -> bool:
-        """Whether a called function computes a number from numbers."""
-        name = query.dotted(function) or ""
-        if name in _NUMBER_CALLS:
-            return True
-        head, _, rest = name.partition(".")
-        path = ".".join(each for each in (self.program.imports.get(head, ""), rest) if each)
-        module, _, last = path.rpartition(".")
-        if module == "numpy":
-            found = getattr(np, last, None)
-            return isinstance(found, (np.ufunc, type))
-        return module in ("math", "cmath")
 
     def _attribute(self, attribute: ast.Attribute) -> _Sight:
         if attribute.attr not in _HARMLESS_ATTRIBUTES:
@@ -205,12 +202,3 @@ class _Reader:
                 starred = any(isinstance(each, ast.Starred) for each in made.elts)
                 return _Sight(attribute, "facts", None if starred else len(made.elts))
         return _Sight(attribute, "facts")
-
-
-def _is_many(index: ast.expr) -> bool:
-    """Whether an index names more than one cell or adds an axis."""
-    if isinstance(index, (ast.Slice, ast.Starred, ast.List)):
-        return True
-    if isinstance(index, ast.Constant):
-        return index.value is None or index.value is Ellipsis
-    return (query.dotted(index) or "").endswith("newaxis")

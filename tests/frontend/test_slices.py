@@ -217,8 +217,15 @@ def test_calls_give_what_numpy_gives(name):
     assert outcome(made, A, B, 4) == outcome(made.__wrapped__, A, B, 4)
 
 
-def test_a_number_that_is_an_array_is_refused_as_before():
+def test_a_number_that_is_an_array_becomes_one():
     made = kernel("A[:] = A[:] * n")
+    assert outcome(made, grid(3), grid(3), grid(3)) == outcome(
+        made.__wrapped__, grid(3), grid(3), grid(3)
+    )
+
+
+def test_a_number_that_goes_into_a_cell_is_no_array():
+    made = kernel("A[0] = A[0] * n")
     with pytest.raises(ArgumentError, match="expected a number"):
         made(grid(3), grid(3), grid(3))
 

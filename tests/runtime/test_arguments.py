@@ -21,9 +21,9 @@ def conv(x, weights, out, n, scale):
 """
 
 
-def uses_of(text: str):
+def uses_of(text: str, **ranks: int):
     text = textwrap.dedent(text).lstrip()
-    return uses(Program(ast.parse(text).body[0], SourceFile("kernels.py", text)))
+    return uses(Program(ast.parse(text).body[0], SourceFile("kernels.py", text), ranks=ranks))
 
 
 def arguments(**changed):
@@ -131,7 +131,7 @@ REFUSED = {
 def test_refused(case):
     changed, message = REFUSED[case]
     with pytest.raises(ArgumentError, match=message) as caught:
-        check(uses_of(CONV), [], arguments(**changed), "cpu")
+        check(uses_of(CONV, out=2), [], arguments(**changed), "cpu")
     (name,) = changed
     assert f"argument {name!r}" in str(caught.value)
     assert "kernels.py:" in str(caught.value)

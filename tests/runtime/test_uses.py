@@ -10,11 +10,11 @@ from astile.runtime.uses import uses
 from astile.source import SourceFile
 
 
-def use_of(text: str, name: str):
+def use_of(text: str, name: str, **ranks: int):
     text = textwrap.dedent(text)
     function = ast.parse(text).body[0]
     imports = {"np": "numpy", "math": "math", "sqrt": "math.sqrt", "f4": "numpy.float32"}
-    program = Program(function, SourceFile("k.py", text), imports=imports)
+    program = Program(function, SourceFile("k.py", text), imports=imports, ranks=ranks)
     return {each.name: each for each in uses(program)}[name]
 
 
@@ -151,15 +151,57 @@ def test_integers_that_enter_values(body):
     assert (use.role, use.valued) == ("integer", True)
 
 
-@pytest.mark.parametrize("body", ["b[0] = n * 2", "b[0] = -n", "b[0] = 1 if n > 0 else 2"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "b[0] = n * 2",
+        "b[0] = n",
+        "b[0] = -n",
+        "b[0] = 1 if n > 0 else 2",
+        "b[0] = np.sqrt(n) + math.exp(n * 2)",
+        "c = n * 2\n    d = c + 1\n    b[0] += d",
+        "c = 0.0\n    c += n * 2\n    if c > 0: b[0] = c",
+        "while n > 0: b[0] = 0",
+    ],
+)
 def test_numbers(body):
-    use = use_of(f"def f(b, n):\n    {body}\n", "n")
-    assert (use.role, use.may_be_written) == ("number", False)
+    use = use_of(f"def f(b, n):\n    {body}\n", "n", b=1)
+    assert (use.role, use.operand, use.may_be_written) == ("number", False, False)
 
 
 @pytest.mark.parametrize(
-    "body", ["pass", "n = n + 1", "g(n)", "b[0] = n", "b[g(n)] = 0", "b[n.x] = 0"]
+    "body",
+    [
+        "b[0] = n * 2",
+        "b[:] = n",
+        "b[1:] = np.sqrt(n)",
+        "b += n",
+        "b[:] += 2 * n",
+        "c = n * 2\n    b[:] = c",
+        "c = n * 2\n    d = c\n    return d",
+        "c = 2 - n\n    b[0] = c[0]",
+        "c = 2 - n\n    b[0] = c.sum()",
+        "return n + 1, 2",
+        "return np.where(n > 0, n, -n)",
+        "b[n > 0] = 0",
+        "b[0] = np.sum(n * n)",
+        "g(n + 1)",
+        "b[0] = (n * 2)[0]",
+    ],
 )
+def test_numbers_or_arrays_that_are_computed_with(body):
+    ranks = {"b": 2} if body == "b[0] = n * 2" else {"b": 1}  # a row of b
+    use = use_of(f"def f(b, n):\n    {body}\n", "n", **ranks)
+    assert (use.role, use.operand, use.may_be_written) == ("either", True, False)
+
+
+@pytest.mark.parametrize("body", ["b[0] = np.sum(n)", "return np.dot(n, b)"])
+def test_arrays_that_functions_take_as_a_whole(body):
+    use = use_of(f"def f(b, n):\n    {body}\n", "n")
+    assert (use.role, use.operand, use.reduced) == ("open", False, True)
+
+
+@pytest.mark.parametrize("body", ["pass", "n = n + 1", "g(n)", "b[g(n)] = 0", "b[n.x] = 0"])
 def test_open(body):
     assert use_of(f"def f(b, n):\n    {body}\n", "n").role in ("open", "array")
     assert use_of(f"def f(b, n):\n    {body}\n", "n").rank is None

@@ -17,7 +17,7 @@ from astile.ir import query
 from astile.ir.program import Program
 from astile.lower import flow
 from astile.lower.facts import is_size
-from astile.lower.kernels import structure
+from astile.lower.kernels import restrictions, structure
 from astile.lower.unbound import Reading, refuse
 
 
@@ -157,6 +157,7 @@ def _check_host(program: Program, node: ast.AST) -> None:
             span=program.source.span(node),
             hints=["compute the value before the call and pass it as an argument"],
         )
+    restrictions.check_host(program, node)
 
 
 def kept_names(program: Program, part: Serial) -> list[str]:

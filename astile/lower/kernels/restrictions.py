@@ -22,8 +22,7 @@ def check(program: Program, body: Sequence[ast.stmt]) -> None:
     Raises:
         LoweringError: with the place and what to write.
     """
-    arrays = {query.base_name(each) for each in query.accesses(program.function)} - {None}
-    arrays |= program.ranks.keys()
+    arrays = _arrays(program)
     for statement in (each for outer in body for each in query.statements(outer)):
         made = query.allocation(statement)
         if made is not None and made.scope != "global":
@@ -58,6 +57,36 @@ def is_macro(statement: ast.stmt, facts: Facts) -> bool:
     return False
 
 
+def check_host(program: Program, node: ast.AST) -> None:
+    """Refuse arithmetic of the host on arrays in the GPU's memory, which not all of them have.
+
+    Args:
+        program: the whole program.
+        node: a statement or expression of the host.
+
+    Raises:
+        LoweringError: with the place and what to write.
+    """
+    arrays = _arrays(program)
+    for each in ast.walk(node):
+        is_called = isinstance(each, (ast.Call, ast.Assign))
+        found = None if is_called else _whole_array(program, each, arrays)
+        if found is not None:
+            raise LoweringError(
+                "arithmetic on whole arrays outside a kernel",
+                code="lowering.whole-array",
+                span=program.source.span(found) or program.source.span(node),
+                notes=["arrays in the memory of a GPU have no operators of their own"],
+                hints=["write it as a loop over cells"],
+            )
+
+
+def _arrays(program: Program) -> set[str]:
+    """Names of arrays, as far as the program shows them."""
+    found = {query.base_name(each) for each in query.accesses(program.function)}
+    return {each for each in found if each is not None} | program.ranks.keys()
+
+
 def _own_nodes(statement: ast.stmt) -> list[ast.AST]:
     """The expressions of a statement, those of statements inside it left out; and itself."""
     found: list[ast.AST] = [statement]
@@ -67,9 +96,7 @@ def _own_nodes(statement: ast.stmt) -> list[ast.AST]:
     return found
 
 
-def _whole_array(
-    program: Program, node: ast.AST, arrays: Collection[str | None]
-) -> ast.expr | None:
+def _whole_array(program: Program, node: ast.AST, arrays: Collection[str]) -> ast.expr | None:
     """A part of a node that computes with an array as a whole, or copies it; or None."""
     if isinstance(node, ast.Assign) and any(map(_is_slice, node.targets)):
         # Where both overlap, the value must be complete before the first cell is stored.
@@ -80,6 +107,8 @@ def _whole_array(
             return node
     elif isinstance(node, ast.AugAssign):
         operands = [node.target, node.value]
+    elif isinstance(node, ast.Compare) and not isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+        operands = [node.left, *node.comparators]
     elif isinstance(node, ast.UnaryOp):
         operands = [node.operand]
     elif isinstance(node, ast.Call):
@@ -108,7 +137,7 @@ def _choices(value: ast.expr) -> list[ast.expr]:
     return [value]
 
 
-def _names(expression: ast.expr, arrays: Collection[str | None]) -> bool:
+def _names(expression: ast.expr, arrays: Collection[str]) -> bool:
     return isinstance(expression, ast.Name) and expression.id in arrays
 
 

@@ -133,6 +133,8 @@ class Expressions(NumpyCalls):
     def _compare(self, plain: ast.Compare, made: ast.Compare) -> ast.expr:
         """A number of Python beside a float32 compares as float32."""
         sides = [plain.left, *plain.comparators]
+        if self.are_whole(sides):
+            return self.whole_comparison(plain, made)
         texts = [made.left, *made.comparators]
         kinds = [self.kinds.of(each) for each in sides]
         for position, kind in enumerate(kinds):

@@ -302,6 +302,10 @@ class _Caster(Expressions):
         self.helpers[name] = function
         return name
 
+    def beside_array(self, kind: str, plain: ast.expr, value: ast.expr) -> ast.expr:
+        """An operand of arithmetic on whole arrays, which a GPU does not have at all."""
+        return super().beside_array(kind, plain, value) if self.whole.is_checked else value
+
     def quotient(self, made: ast.BinOp) -> ast.expr:
         """A division of numbers of Python: it raises where the divisor is 0, as Python does."""
         if not self.whole.is_checked:

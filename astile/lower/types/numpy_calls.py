@@ -67,7 +67,10 @@ class NumpyCalls(Operators):
             self.check_half(kind, plain)
             function = ufunc(path)
             if function is not None and len(plain.args) == function.nin and not plain.keywords:
-                self._of_ufunc(function, plain, made)
+                if self.are_whole(plain.args):
+                    self.whole_call(function, plain, made)
+                else:
+                    self._of_ufunc(function, plain, made)
                 if function in (np.absolute, np.negative):
                     self.check_wrapping(plain, plain.args[0])
                 is_half = kind == "float16" and function.__name__ not in _EXACT
@@ -99,7 +102,7 @@ class NumpyCalls(Operators):
             if len(self.kinds.choices.of(each) or ()) > 1:
                 self.refuse_choice(each)
             self.check_cast(kind, each)
-            cast = self._beside_array if whole else self._operand
+            cast = self.beside_array if whole else self._operand
             found.append(text if kind is None else cast(kind, each, text))
         return [*made[:tested], *found]
 

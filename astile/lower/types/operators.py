@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -15,6 +15,7 @@ from astile.lower.types import possible, promotion, unheld
 from astile.lower.types.checked import DIVISIONS
 from astile.lower.types.kinds import Kinds
 from astile.lower.types.promotion import FRAGILE, NARROW, PYTHON, Kind, family, native, number_of
+from astile.lower.types.whole_arrays import WholeArrays
 
 _WIDTH = 64
 
@@ -28,7 +29,7 @@ def inside(writer: IndexWriter, loop: ast.For) -> IndexWriter:
     return replace(inner, guards=(*inner.guards, found.last - found.first))
 
 
-class Operators(ABC):
+class Operators(WholeArrays):
     """Rewrites operators of one program.
 
     Args:
@@ -38,7 +39,8 @@ class Operators(ABC):
     """
 
     def __init__(self, program: Program, kinds: Kinds, writer: IndexWriter) -> None:
-        self.program, self.kinds, self.writer = program, kinds, writer
+        super().__init__(program, kinds)
+        self.writer = writer
         self.imports: dict[str, str] = {}
         self.place: ast.AST = program.function
         #: Calls of `math` in the text whose arguments are all float32 -> these arguments.
@@ -54,10 +56,6 @@ class Operators(ABC):
     @abstractmethod
     def near_remainder(self, made: ast.BinOp) -> ast.expr:
         """A remainder of what is less than one divisor away from it."""
-
-    @abstractmethod
-    def refuse(self, message: str, value: ast.AST, hint: str) -> None:
-        """Say that numba has no arithmetic that gives the plain value."""
 
     @abstractmethod
     def check_held(self, wrong: str | None, value: ast.AST) -> None:
@@ -90,7 +88,7 @@ class Operators(ABC):
         if isinstance(value, ast.Call) and query.dotted(value.func) == self._casts.get(kind):
             return value
         if kind not in self._casts:
-            self._casts[kind] = self._cast_name(kind)
+            self._casts[kind] = self.cast_name(kind)
         if kind == "float32":
             value = self.single(value)
         return nodes.call(self._casts[kind], [value])
@@ -103,7 +101,8 @@ class Operators(ABC):
         assert isinstance(value, ast.Call)
         return nodes.copy_place(value, nodes.call(value.func, arguments))
 
-    def _cast_name(self, kind: str) -> str:
+    def cast_name(self, kind: str) -> str:
+        """The name of a type in the text."""
         path = f"numpy.{kind}"
         if self.program.imports.get(kind) in (path, f"numba.{kind}", f"astile.loops.{kind}"):
             return kind
@@ -152,6 +151,11 @@ class Operators(ABC):
             self._check_power(plain, left, right)
         self._check_choices(plain)
         self.check_held(unheld.in_arithmetic(self.kinds.choices, plain), plain)
+        is_known = promotion.is_arithmetic(type(plain.op))
+        if is_known and self.are_whole((plain.left, plain.right)):
+            if kind is None:
+                self._check_exists(plain, left, right)
+            return self.whole_operator(plain, made)
         if kind is None:
             self._check_exists(plain, left, right)
             return made
@@ -169,22 +173,19 @@ class Operators(ABC):
         divisor = made.right
         result = self._typed(plain, made, kind)
         whole = isinstance(plain.op, (ast.FloorDiv, ast.Mod)) and family(kind) in "iu"
-        if not whole or self.kinds.is_array(plain) or self._is_not_zero(plain.right):
+        if not whole or self._is_not_zero(plain.right):
             return result
         return self.integer_quotient(divisor, result, kind)
 
     def _typed(self, plain: ast.BinOp, made: ast.BinOp, kind: str) -> ast.expr:
         """Arithmetic of which at least one operand has a type of NumPy."""
         sides = ((plain.left, made.left), (plain.right, made.right))
-        whole = any(self.kinds.is_array(each) for each, _ in sides)
-        if isinstance(plain.op, ast.Div) and family(kind) == "c" and not whole:
+        if isinstance(plain.op, ast.Div) and family(kind) == "c":
             return self.complex_quotient(nodes.binary(*self._operands(kind, sides, plain.op)))
         if kind in FRAGILE:
             made.left, made.right = (self._operand(kind, *each) for each in sides)
             if kind == "float16" and isinstance(plain.op, (ast.FloorDiv, ast.Mod, ast.Pow)):
                 return self.cast(kind, made)  # a GPU computes these in float32
-        elif whole:
-            made.left, made.right = (self._beside_array(kind, *each) for each in sides)
         elif self._found(plain) == kind and not self._divides_truths(plain):
             return made
         elif self.wraps(kind) or kind == "int64":
@@ -283,11 +284,6 @@ class Operators(ABC):
         if promotion.may_round_integers(kinds):
             self.refuse_choice(shown, values)
 
-    def _beside_array(self, kind: str, plain: ast.expr, value: ast.expr) -> ast.expr:
-        """A number beside an array, which must not widen it."""
-        own = self.kinds.of(plain)
-        return self.cast(kind, value) if own in PYTHON and native(own or "") != kind else value
-
     def _of_python(self, plain: ast.BinOp, made: ast.BinOp) -> ast.expr:
         """Arithmetic of numbers of Python, which numba holds in 64 bits."""
         if isinstance(plain.op, (ast.LShift, ast.RShift)):
@@ -354,8 +350,6 @@ class Operators(ABC):
         return self.writer.facts.is_integer(value) and self.writer.is_nonnegative(value)
 
     def _power(self, plain: ast.BinOp, made: ast.BinOp, kind: str) -> ast.expr:
-        if self.kinds.is_array(plain.left) or self.kinds.is_array(plain.right):
-            return self._typed(plain, made, kind)
         exponent = query.integer(plain.right)
         if exponent is None or kind not in (*FRAGILE, *NARROW):
             return self._typed(plain, made, kind)
@@ -382,7 +376,7 @@ class Operators(ABC):
 
     def _shifted(self, plain: ast.BinOp, made: ast.BinOp, kind: str) -> ast.expr:
         left, right = (native(self.kinds.of(each) or "int") for each in (plain.left, plain.right))
-        if kind in PYTHON or self.kinds.is_array(plain):
+        if kind in PYTHON:
             return made
         found = promotion.in_numba(left, type(plain.op), right)
         return made if found == kind else self.cast(kind, made)
