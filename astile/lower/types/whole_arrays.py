@@ -17,7 +17,7 @@ from astile.ir import nodes
 from astile.ir.program import Program
 from astile.lower.types import promotion
 from astile.lower.types.kinds import Kinds
-from astile.lower.types.promotion import Kind, family, native
+from astile.lower.types.promotion import FRAGILE, PYTHON, Kind, family, native
 
 _COMPARED: dict[type[ast.cmpop], np.ufunc] = {
     ast.Eq: np.equal,
@@ -94,12 +94,20 @@ class WholeArrays(ABC):
         if wanted is None:
             self._refuse_types(plain, sides)
             return made
-        families = {family(native(each)) for each in wanted[:2]}
-        if families == {"i", "u"}:  # NumPy compares these without a common type
-            self._refuse_types(plain, sides)
-        made.left = self.beside_array(wanted[0], plain.left, made.left)
-        made.comparators = [self.beside_array(wanted[1], sides[1], made.comparators[0])]
+        families = {family(native(self.kinds.of(each) or "")) for each in sides}
+        if families == {"i", "u"} and "uint64" in wanted:
+            self._refuse_types(plain, sides)  # NumPy compares these without a common type
+        texts = [made.left, *made.comparators]
+        made.left, *made.comparators = (
+            self._compared(*each) for each in zip(wanted, sides, texts, strict=False)
+        )
         return made
+
+    def _compared(self, kind: str, plain: ast.expr, value: ast.expr) -> ast.expr:
+        """An operand of a comparison; one of Python is compared as the number that it is."""
+        if self.kinds.of(plain) in PYTHON and kind not in FRAGILE:
+            return value
+        return self.beside_array(kind, plain, value)
 
     def whole_call(self, function: np.ufunc, plain: ast.Call, made: ast.Call) -> None:
         """``np.maximum(A, B)`` where one of both is an array."""
