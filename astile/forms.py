@@ -14,6 +14,7 @@ from astile.analysis.proof import unwritten
 from astile.diagnostics import Related
 from astile.errors import ArgumentError, ScheduleError, SourceError
 from astile.frontend.build import build
+from astile.frontend.reductions import reductions
 from astile.ir import needs, query
 from astile.ir.program import Program
 from astile.runtime import arguments
@@ -59,6 +60,8 @@ class Forms:
         self._lock = threading.RLock()
         self._schedules: dict[str, Schedule] = {}
         self._specializers: dict[str, Specializer] = {}
+        self._summed: dict[str, Program | None] = {}
+        self._summing: dict[str, Specializer] = {}
 
     def like(
         self, function: object, ranks: Mapping[str, int], integers: Mapping[str, str]
@@ -232,13 +235,17 @@ class Forms:
         """
         return self.program.written is not None or bool(self.schedule(target).steps)
 
-    def specializer(self, target: str) -> Specializer:
+    def specializer(self, target: str, values: Mapping[str, object]) -> Specializer:
         """What makes the callables of a target.
 
         Args:
             target: one of `TARGETS`.
+            values: parameter -> argument of the call.
         """
         with self._lock:
+            summed = self._with_loops_of_sums(target)
+            if summed is not None and needs.are_met(summed.needs, values):
+                return self._summing[target]
             if target not in self._specializers:
                 schedule = self.schedule(target)
                 other = (lambda: self._untiled) if target == "cpu" and self._has_tiles else None
@@ -247,6 +254,24 @@ class Forms:
                 )
                 self._specializers[target] = made
             return self._specializers[target]
+
+    def _with_loops_of_sums(self, target: str) -> Program | None:
+        """The scheduled program, with loops for the sums that steps left to NumPy; None without.
+
+        Steps are proved on the program with the calls. What NumPy adds in an order of its own no
+        kernel can call, and numba adds in another one.
+        """
+        if self._exact or not self._keeps_sums or target == "python":
+            return None
+        if target not in self._summed:
+            program = self.schedule(target).program
+            made = reductions(program)
+            self._summed[target] = None if made is program else made
+            if made is not program:
+                self._summing[target] = self._specializer_of(
+                    lambda: made, target, self.schedule(target).steps
+                )
+        return self._summed[target]
 
     @property
     def _has_tiles(self) -> bool:
@@ -293,7 +318,8 @@ class Forms:
         for number, step in enumerate(steps, 1):
             taken = steps[:number]  # a call may have to run without them
             after = partial(_program_after, step)
-            runner = self._runner(self._specializer_of(after, "python", taken))
+            made = self._specializer_of(after, "python", taken)
+            runner = self._runner(partial(_same, made))
             is_equal = getattr(step.proof, "kind", None) == "equal"
             is_exact = is_equal and not self.program.reassociated
             found.append(checking.Candidate(f"step {number}: {step.call}", runner, is_exact))
@@ -301,20 +327,25 @@ class Forms:
         for each in TARGETS:
             reason = compiling.why_not(each)
             if reason is None:
-                runner = self._runner(self.specializer(each))
+                runner = self._runner(partial(self.specializer, each))
                 label = f"target {each}"
                 found.append(checking.Candidate(label, runner, False, optional=each != target))
             else:
                 skipped[f"target {each}"] = reason
         return found, skipped
 
-    def _runner(self, specializer: Specializer) -> checking.Call:
+    def _runner(self, chosen: Callable[[Mapping[str, object]], Specializer]) -> checking.Call:
         def run(values: Mapping[str, object]) -> object:
+            specializer = chosen(values)
             checked = arguments.check(self.uses, (), values, specializer.target)
             may_leave = self.may_leave(checked, specializer.target)
             return specializer.launcher(checked.types, check_bounds=may_leave)(checked)
 
         return run
+
+
+def _same(specializer: Specializer, values: Mapping[str, object]) -> Specializer:
+    return specializer
 
 
 def _program_after(step: Step) -> Program:

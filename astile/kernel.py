@@ -343,7 +343,7 @@ class Kernel(Generic[P, R_co]):
                 forms = forms.as_written
                 checked = arguments.check(forms.uses, forms.conditions, values, target)
         may_leave = forms.may_leave(checked, target)
-        specializer = forms.specializer(target)
+        specializer = forms.specializer(target, checked.values)
         with limits.naming_steps(() if original else forms.schedule(target).steps):
             launcher = specializer.suited_to(checked, original=original, check_bounds=may_leave)
             if target == "cuda":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from astile.ir import nodes, query
@@ -85,11 +85,13 @@ class Lengths:
         sizes: names that hold one integer all the time -> that integer over symbols.
         ranges: the counted loops around the place, outermost first.
         spelled: extents -> the name that the user gave them.
+        tested: sums that are at least 0, since a condition around the place says so.
     """
 
     sizes: Mapping[str, Linear] = field(default_factory=dict)
     ranges: tuple[Range, ...] = ()
     spelled: Mapping[str, ast.expr] = field(default_factory=dict)
+    tested: tuple[Linear, ...] = ()
 
     def linear(self, expression: ast.expr) -> Linear | None:
         """An integer expression as a sum, or None where it is none."""
@@ -150,6 +152,11 @@ class Lengths:
 
     def is_never_negative(self, form: Linear) -> bool:
         """Whether a sum is at least 0 wherever this place is reached."""
+        return self._is_at_least_zero(form) or any(
+            self._is_at_least_zero(form.minus(each)) for each in self.tested
+        )
+
+    def _is_at_least_zero(self, form: Linear) -> bool:
         least = self.least(form)
         if least is None or least.constant < 0:
             return False
@@ -158,15 +165,57 @@ class Lengths:
     def inside(self, loop: ast.For | ast.While) -> Lengths:
         """What is known in the body of a loop."""
         hidden = query.names_written(loop)
-        kept = tuple(each for each in self.ranges if each.variable not in hidden)
+        return self._without(hidden)._around(loop, hidden)
+
+    def _without(self, hidden: set[str]) -> Lengths:
+        """What stays known where some names may change."""
+        ranges = tuple(each for each in self.ranges if each.variable not in hidden)
+        tested = tuple(each for each in self.tested if not hidden & names_in([each]))
+        return replace(self, ranges=ranges, tested=tested)
+
+    def under(self, test: ast.expr, body: Sequence[ast.stmt]) -> Lengths:
+        """What is known in the body of a condition: comparisons of integers hold there.
+
+        Args:
+            test: the condition.
+            body: what runs under it.
+        """
+        hidden = {name for each in body for name in query.names_written(each)}
+        found = [*self.tested]
+        for each in self._compared(test):
+            if not hidden & names_in([each]) and all(map(self._is_integer, each.terms)):
+                found.append(each)
+        return replace(self, tested=tuple(found))
+
+    def _is_integer(self, text: str) -> bool:
+        return text.endswith("]") or any(each.variable == text for each in self.ranges)
+
+    def _compared(self, test: ast.expr) -> Iterator[Linear]:
+        """The sums that are at least 0 where a condition holds."""
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+            for each in test.values:
+                yield from self._compared(each)
+        if not isinstance(test, ast.Compare):
+            return
+        sides = [self.linear(each) for each in (test.left, *test.comparators)]
+        for left, operator, right in zip(sides, test.ops, sides[1:], strict=False):
+            if left is None or right is None:
+                continue
+            if isinstance(operator, (ast.Gt, ast.GtE)):
+                left, right = right, left
+            strict = isinstance(operator, (ast.Lt, ast.Gt))
+            if strict or isinstance(operator, (ast.LtE, ast.GtE)):
+                yield right.minus(left).plus(constant(-int(strict)))
+
+    def _around(self, loop: ast.For | ast.While, hidden: set[str]) -> Lengths:
         header = query.header(loop) if isinstance(loop, ast.For) else None
         inner = {name for each in loop.body for name in query.names_written(each)}
         if header is None or header.variable in inner:
-            return replace(self, ranges=kept)
+            return self
         start, stop = self.linear(header.start), self.linear(header.stop)
         step = query.integer(header.step)
         if step is None or step == 0:
-            return replace(self, ranges=kept)
+            return self
         if step > 0:
             least, greatest = start, None if stop is None else stop.plus(constant(-1))
         else:
@@ -176,7 +225,7 @@ class Lengths:
             None if each is None or changed & each.terms.keys() else each
             for each in (least, greatest)
         ]
-        return replace(self, ranges=(*kept, Range(header.variable, ends[0], ends[1])))
+        return replace(self, ranges=(*self.ranges, Range(header.variable, ends[0], ends[1])))
 
     def after(self, statement: ast.stmt) -> Lengths:
         """What is known after a statement of the function's own body: names of lengths."""

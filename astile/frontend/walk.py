@@ -46,7 +46,10 @@ class _Editor:
         if isinstance(statement, (ast.For, ast.While)):
             inner = known.inside(statement)
         for body in query.bodies(statement):
-            body[:] = self.block(body, inner)
+            here = inner
+            if isinstance(statement, ast.If) and body is statement.body:
+                here = known.under(statement.test, body)
+            body[:] = self.block(body, here)
         made = self.rewrite(statement, known)
         if made is None:
             return [statement]

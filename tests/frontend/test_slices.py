@@ -344,3 +344,16 @@ def test_loops_give_what_numpy_gives(lines, dtype, other, height, width, alike):
     if not needs.are_met(made.needs, values):
         return
     assert outcome(printed(made), *values.values()) == outcome(function, *values.values()), text
+
+
+def test_conditions_on_sizes_tell_where_slices_start():
+    before = "for i in range(A.shape[0]):\n    if i > 2:\n        A[i - 3:] = 1"
+    after = before.replace(
+        "A[i - 3:] = 1", "for j in range(i - 3, A.shape[0]):\n            A[j] = 1"
+    )
+    assert shown(before) == after
+    for unsure in ("if i > 1:", "if n > 2:", "if i > 2 or n > 2:", "if A[0] > 2:"):
+        text = before.replace("if i > 2:", unsure)
+        assert shown(text) == as_given(text)
+    changed = "for i in range(A.shape[0]):\n    if i > 2:\n        i = n\n        A[i - 3:] = 1"
+    assert shown(changed) == as_given(changed)

@@ -24,5 +24,5 @@ def test_only_calls_that_may_leave_an_array_check_indices() -> None:
     np.testing.assert_array_equal(few, [1, 0, 2])
     with pytest.raises(IndexError):
         kernel(np.array([1.0, 1.0, 1.0, 1.0]), np.zeros(3))
-    checks = [key[0].check_bounds for key in kernel._forms.specializer("cpu")._launchers]
+    checks = [key[0].check_bounds for key in kernel._forms.specializer("cpu", {})._launchers]
     assert checks == [False, True]
