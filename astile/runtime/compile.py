@@ -308,6 +308,8 @@ def retelling(
         if error.__cause__ is None:
             raise
         raise error.__cause__ from None  # what a body of prange raises arrives wrapped in this
+    except StopIteration:  # numba's `min` and `max` go through an array as `next` does
+        raise ValueError("min() or max() of an empty sequence") from None
     except Exception as error:
         if not _is_numbas(error):
             raise

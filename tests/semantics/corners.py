@@ -303,6 +303,19 @@ def roots_by_math(a, out):
         out[i] = math.sqrt(a[i])
 
 
+def extreme_cells(a, out):
+    out[0] = max(a) - min(a)
+
+
+def mean_of_counted(a, out):
+    total = 0.0
+    count = 0
+    for i in range(len(a)):
+        total += a[i]
+        count += 1
+    out[0] = total / count
+
+
 def stored(a, out):
     for i in range(len(a)):
         out[i] = a[i]

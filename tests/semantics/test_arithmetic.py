@@ -283,6 +283,22 @@ def test_functions_of_math_that_raise(function, value, wanted, schedule):
         np.testing.assert_array_equal(out, [wanted])
 
 
+def test_extremes_of_empty_arrays():
+    agrees(corners.extreme_cells, array("float64", 1, 3, 2), zeros(1), targets=("python", "cpu"))
+    agrees(corners.extreme_cells, zeros(0), zeros(1), targets=("python", "cpu"))
+    with pytest.raises(EmulationError, match="max"):
+        tile(target="emulate")(corners.extreme_cells)(zeros(0), zeros(1))
+
+
+def test_means_of_nothing_that_are_counted():
+    agrees(corners.mean_of_counted, array("float64", 1, 3, 2), zeros(1))
+    agrees(corners.mean_of_counted, zeros(0), zeros(1), targets=("python",))
+    for target in ("cpu", "emulate"):
+        out = zeros(1)
+        tile(target=target)(corners.mean_of_counted)(zeros(0), out)
+        assert np.isnan(out[0])
+
+
 def _message(function, *arguments):
     with pytest.raises(Exception, match="cannot convert") as caught:
         tile(target="emulate")(function)(*arguments)
