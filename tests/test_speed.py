@@ -92,6 +92,8 @@ def test_a_call_of_several_steps_has_the_time_of_one(monkeypatch):
     assert spent[0] == 0.0 < spent[1] < spent[2]
     s.split("a", [None, 2])
     assert spent[3] == 0.0
+    s.steps[2].earlier.split("b", [None, 2])  # what was in the middle of the call goes on by itself
+    assert spent[4] == 0.0
 
 
 def test_a_proof_ends_when_earlier_ones_used_up_its_time():

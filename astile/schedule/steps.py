@@ -252,7 +252,7 @@ class Steps(ABC):
         make: Callable[[], Program],
     ) -> None:
         earlier = copy.copy(self)
-        earlier._tells_why = True
+        earlier._tells_why, earlier._spent = True, None  # it may go on by itself
         self._steps = (*self._steps, Step(call, proof, earlier, next_loop, state, make))
 
     def _free_loop(self) -> int:
