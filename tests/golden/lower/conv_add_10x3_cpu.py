@@ -1,5 +1,6 @@
 import numpy as np
 from numba import njit, prange
+from numpy import uint64
 
 
 @njit(error_model="numpy", parallel={"fusion": False})
@@ -13,10 +14,10 @@ def conv_add(x, w, bias, out):
                     acc = np.float32(0.0)
                     for p in range(3):
                         for q in range(3):
-                            acc += x[i_0 * 10 + i_1 + p, j_0 * 3 + j_1 + q] * w[p, q]
+                            acc += x[i_0 * 10 + i_1 + p, uint64(j_0 * 3 + j_1 + q)] * w[p, q]
                     conv_shared[i_1, j_1] = acc
             for i_1 in range(min(10, H - i_0 * 10)):
                 for j_1 in range(min(3, W - j_0 * 3)):
-                    out[i_0 * 10 + i_1, j_0 * 3 + j_1] = (
-                        conv_shared[i_1, j_1] + bias[i_0 * 10 + i_1, j_0 * 3 + j_1]
+                    out[i_0 * 10 + i_1, uint64(j_0 * 3 + j_1)] = (
+                        conv_shared[i_1, j_1] + bias[i_0 * 10 + i_1, uint64(j_0 * 3 + j_1)]
                     )

@@ -1,6 +1,6 @@
 import numpy as np
 from numba import njit, prange
-from numpy import float32
+from numpy import float32, uint64
 
 
 @njit(error_model="numpy", parallel={"fusion": False})
@@ -16,13 +16,15 @@ def conv_add_relu(x, w, bias, out):
                     for p in range(3):
                         for q in range(3):
                             conv_shared[i_1, j_1] += (
-                                x[i_0 * 16 + i_1 + p, j_0 * 16 + j_1 + q] * w[p, q]
+                                x[i_0 * 16 + i_1 + p, uint64(j_0 * 16 + j_1 + q)] * w[p, q]
                             )
             for i_1 in range(min(16, H - i_0 * 16)):
                 for j_1 in range(min(16, W - j_0 * 16)):
                     added_shared[i_1, j_1] = (
-                        conv_shared[i_1, j_1] + bias[i_0 * 16 + i_1, j_0 * 16 + j_1]
+                        conv_shared[i_1, j_1] + bias[i_0 * 16 + i_1, uint64(j_0 * 16 + j_1)]
                     )
             for i_1 in range(min(16, H - i_0 * 16)):
                 for j_1 in range(min(16, W - j_0 * 16)):
-                    out[i_0 * 16 + i_1, j_0 * 16 + j_1] = max(added_shared[i_1, j_1], float32(0.0))
+                    out[i_0 * 16 + i_1, uint64(j_0 * 16 + j_1)] = max(
+                        added_shared[i_1, j_1], float32(0.0)
+                    )

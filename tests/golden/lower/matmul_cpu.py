@@ -1,5 +1,6 @@
 import numpy as np
 from numba import njit, prange
+from numpy import uint64
 
 
 @njit(error_model="numpy", parallel={"fusion": False})
@@ -20,11 +21,11 @@ def matmul(A, B, C):
                         A_shared[i_1, k_1] = A[i_0 * 16 + i_1, k_0 * 16 + k_1]
                 for k_1 in range(min(16, K - k_0 * 16)):
                     for j_1 in range(min(16, N - j_0 * 16)):
-                        B_shared[k_1, j_1] = B[k_0 * 16 + k_1, j_0 * 16 + j_1]
+                        B_shared[k_1, j_1] = B[k_0 * 16 + k_1, uint64(j_0 * 16 + j_1)]
                 for i_1 in range(min(16, M - i_0 * 16)):
                     for j_1 in range(min(16, N - j_0 * 16)):
                         for k_1 in range(min(16, K - k_0 * 16)):
                             acc[i_1, j_1] += A_shared[i_1, k_1] * B_shared[k_1, j_1]
             for i_1 in range(min(16, M - i_0 * 16)):
                 for j_1 in range(min(16, N - j_0 * 16)):
-                    C[i_0 * 16 + i_1, j_0 * 16 + j_1] = acc[i_1, j_1]
+                    C[i_0 * 16 + i_1, uint64(j_0 * 16 + j_1)] = acc[i_1, j_1]
