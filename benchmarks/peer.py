@@ -16,6 +16,7 @@ _NEEDS = {
     "numba": "numba",
     "jax": "jax",
     "halide": "halide",
+    "tvm": "tvm",
 }
 
 

@@ -135,6 +135,11 @@ def threading_layers() -> list[str]:
     return found
 
 
+def most_threads() -> int:
+    """On how many cores kernels of this process may run at most."""
+    return int(_numba().config.NUMBA_NUM_THREADS)
+
+
 def _numba() -> Any:
     import numba  # noqa: PLC0415, TID251
 

@@ -83,7 +83,7 @@ class Specializer:
         self._texts = Texts(state if target == "cpu" else None, options)
 
     def suited_to(self, checked: Checked, *, original: bool, check_bounds: bool) -> Launcher:
-        """The callable for a call: on one core where others would begin when it is done.
+        """The callable for a call: on one core where others would begin when it is done, or never.
 
         Args:
             checked: the arguments.
@@ -91,7 +91,7 @@ class Specializer:
             check_bounds: as for `launcher`.
         """
         types, way = checked.types, Way(original, check_bounds)
-        if self.target == "cpu" and self._work.is_little(checked.sizes):
+        if self.target == "cpu" and self._is_for_one_core(checked):
             alone = replace(way, one_core=True)
             is_known = (alone, *types.items()) in self._launchers
             way = alone if is_known or self._is_on_cores(types, way) else way
@@ -108,6 +108,10 @@ class Specializer:
             check_bounds: let numba check every index, as Python does; vectors would not.
         """
         return self._launcher(types, Way(original, check_bounds))
+
+    def _is_for_one_core(self, checked: Checked) -> bool:
+        compiling.require(self.target)
+        return compiling.most_threads() == 1 or self._work.is_little(checked.sizes)
 
     def _is_on_cores(self, types: Mapping[str, str], way: Way) -> bool:
         compiling.require(self.target)

@@ -9,6 +9,7 @@ import pytest
 
 from astile import Schedule, tile
 from astile.lower import work
+from astile.runtime import compile as compiling
 from tests.support.scheduled import program
 
 
@@ -93,6 +94,21 @@ def test_little_work_runs_on_one_core(monkeypatch: pytest.MonkeyPatch) -> None:
             y[...] = 0
         texts.append(kernel._repeats.find((x, y)).text)
     assert ["prange" in each for each in texts] == [False, True, False]
+
+
+def test_a_process_that_has_one_thread_starts_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    schedule = Schedule(rows)
+    schedule.parallel("i")
+    x, y = np.ones((100, 20)), np.zeros((100, 20))
+    texts = []
+    for threads in (1, 2):
+        monkeypatch.setattr(compiling, "most_threads", lambda threads=threads: threads)
+        kernel = schedule.build("cpu")
+        kernel(x, y)
+        assert (y == 2).all()
+        y[...] = 0
+        texts.append(kernel._repeats.find((x, y)).text)
+    assert ["prange" in each for each in texts] == [False, True]
 
 
 def test_a_program_without_cores_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
