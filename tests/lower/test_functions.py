@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from astile import tile
 from astile.errors import LoweringError
 from astile.lower import cuda
 from astile.lower.lowered import Lowered
@@ -65,3 +66,53 @@ def test_values_and_code_for_integers(name: str) -> None:
 
 def test_the_simulator_has_those_of_numpy() -> None:
     assert "np.floor(" in lowered("np.floor(x[b])", "float32", plain=True).text
+
+
+@pytest.mark.parametrize("target", ["cpu", "emulate"])
+@pytest.mark.parametrize("kind", ["uint8", "uint64", "int64", "float32", "float64"])
+def test_the_sign_is_one_of_a_zero_and_of_large_unsigned_numbers(kind: str, target: str) -> None:
+    def f(x, y):
+        for i in range(len(x)):
+            y[i] = np.sign(x[i]) * 2
+
+    real = kind.startswith("float")
+    x = np.array([-0.0, 0, 3, np.nan, -2] if real else [0, 1, 200, 3, 7], kind)
+    if not real:
+        x[3] = np.iinfo(kind).max
+    y, wanted = np.ones_like(x), np.ones_like(x)
+    f(x, wanted)
+    tile(target=target)(f)(x, y)
+    np.testing.assert_array_equal(y, wanted)
+    np.testing.assert_array_equal(np.signbit(y) & ~np.isnan(y), np.signbit(wanted))
+
+
+@pytest.mark.parametrize("target", ["cpu", "emulate"])
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_whole_division_as_a_function_is_the_operator(kind: str, target: str) -> None:
+    def f(x, y):
+        for i in range(len(x)):
+            y[i] = np.floor_divide(x[i], y[i])
+
+    x = np.array([-np.inf, np.inf, 2.5, 2.5, -7, np.nan, 0, 1], kind)
+    y = np.array([-0.5, 2, -np.inf, np.inf, 2, 1, 0, 0], kind)
+    wanted = y.copy()
+    with np.errstate(all="ignore"):
+        f(x, wanted)
+    tile(target=target)(f)(x, y)
+    np.testing.assert_array_equal(y, wanted)
+
+
+@pytest.mark.parametrize("target", ["cpu", "emulate"])
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_negative_powers_of_zero_are_infinite(kind: str, target: str) -> None:
+    def f(x, y, n):
+        for i in range(len(x)):
+            y[i] = x[i] ** -1 + x[i] ** -2 + x[i] ** n
+
+    x = np.array([0, 2, -4, np.inf], kind)
+    for n in (-1, -2, 3):
+        y, wanted = np.ones_like(x), np.ones_like(x)
+        with np.errstate(all="ignore"):
+            f(x, wanted, n)
+        tile(target=target)(f)(x, y, n)
+        np.testing.assert_allclose(y, wanted, rtol=1e-6)

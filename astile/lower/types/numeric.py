@@ -23,7 +23,7 @@ from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.lower import facts
 from astile.lower.indices import IndexWriter
-from astile.lower.types import checked, operators, rounding, spelled
+from astile.lower.types import checked, operators, promotion, rounding, spelled
 from astile.lower.types.expressions import Expressions
 from astile.lower.types.kinds import Kinds
 from astile.lower.types.promotion import Kind, native
@@ -342,6 +342,18 @@ class _Caster(Expressions):
         if not self.whole.is_checked:
             return made
         return nodes.call(self.imported("numpy.true_divide"), [made.left, made.right])
+
+    def sign(self, kind: Kind, plain: ast.Call, made: ast.Call) -> ast.expr:
+        """``np.sign(x) + 0.0``, and of an unsigned x the least of x and 1.
+
+        numba keeps -0.0, and takes unsigned numbers for signed ones.
+        """
+        if not self.whole.is_checked or kind is None or promotion.family(kind) not in "fu":
+            return made
+        if promotion.family(kind) == "f":
+            return nodes.binary(made, ast.Add, self.cast(kind, nodes.const(0.0)))
+        least = self.imported("numpy.minimum")
+        return nodes.call(least, [made.args[0], self.cast(kind, nodes.const(1))])
 
     def only_cell(self, made: ast.Subscript) -> ast.expr:
         """``A[()]``, which numba does not read in a loop that runs on several cores."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from astile.ir import nodes
 from astile.ir.program import Program
 from astile.lower.indices import IndexWriter
 from astile.lower.types import dtypes, promotion, unheld
@@ -43,6 +44,10 @@ class NumpyCalls(Operators):
     def check_wrapping(self, plain: ast.expr, operand: ast.expr) -> None:
         """Refuse a least number whose own sign is wrapped around where the data choose."""
 
+    @abstractmethod
+    def sign(self, kind: Kind, plain: ast.Call, made: ast.Call) -> ast.expr:
+        """A call of `np.sign`."""
+
     def check_cast(self, kind: Kind, value: ast.expr) -> None:
         """Refuse a number of the text that becomes one of a type that does not hold it."""
         self.check_held(unheld.in_cast(self.kinds.choices.all_of(value), kind), value)
@@ -66,6 +71,9 @@ class NumpyCalls(Operators):
         if isinstance(getattr(np, name, None), np.ufunc):
             self.check_half(kind, plain)
             function = ufunc(path)
+            if function is np.floor_divide and self._has_typed(plain):
+                left, right = plain.args  # numba has other values for floating-point numbers
+                return self.fixed(nodes.copy_place(plain, nodes.binary(left, ast.FloorDiv, right)))
             if function is not None and len(plain.args) == function.nin and not plain.keywords:
                 if self.are_whole(plain.args):
                     self.whole_call(function, plain, made)
@@ -73,10 +81,12 @@ class NumpyCalls(Operators):
                     self._of_ufunc(function, plain, made)
                 if function in (np.absolute, np.negative):
                     self.check_wrapping(plain, plain.args[0])
+                result = self.sign(kind, plain, made) if function is np.sign else made
                 is_half = kind == "float16" and function.__name__ not in _EXACT
                 is_narrow = kind in NARROW and not self.kinds.is_array(plain)
                 if kind is not None and (is_half or is_narrow):
-                    return self.cast(kind, made)  # a GPU computes float16 in float32
+                    return self.cast(kind, result)  # a GPU computes float16 in float32
+                return result
             return made
         if dtypes.name_of(self.program, plain.func, {}) is None:
             self.check_arguments(plain.args)
@@ -88,6 +98,12 @@ class NumpyCalls(Operators):
             is_number = is_typed and not self.kinds.is_array(plain)
             return self.cast(kind, made) if is_number and kind is not None else made
         return made
+
+    def _has_typed(self, plain: ast.Call) -> bool:
+        """Whether a call of a function of two has types that are known, and one is NumPy's."""
+        kinds = [self.kinds.of(each) for each in plain.args]
+        known = len(kinds) == 2 and None not in kinds and not plain.keywords
+        return known and not {*kinds} <= {*PYTHON}
 
     def _chosen(
         self, kind: Kind, tested: bool, plain: Sequence[ast.expr], made: Sequence[ast.expr]

@@ -11,7 +11,7 @@ from astile.analysis.forms import affine, intervals
 from astile.ir import nodes, printer, query
 from astile.ir.program import Program
 from astile.lower.indices import IndexWriter
-from astile.lower.types import possible, promotion, unheld
+from astile.lower.types import possible, powers, promotion, unheld
 from astile.lower.types.checked import DIVISIONS
 from astile.lower.types.kinds import Kinds
 from astile.lower.types.promotion import FRAGILE, NARROW, PYTHON, Kind, family, native, number_of
@@ -351,6 +351,11 @@ class Operators(WholeArrays):
 
     def _power(self, plain: ast.BinOp, made: ast.BinOp, kind: str) -> ast.expr:
         exponent = query.integer(plain.right)
+        if family(kind) == "f" and promotion.is_integer(self.kinds.of(plain.right)):
+            if exponent is not None and exponent < 0:
+                return powers.inverted(made.left, -exponent, kind, self.cast)
+            if not self.is_nonnegative(plain.right):  # numba's raises where the base is 0
+                made.right = self.cast(kind, made.right)
         if exponent is None or kind not in (*FRAGILE, *NARROW):
             return self._typed(plain, made, kind)
         if exponent == 2 and isinstance(plain.left, (ast.Name, ast.Subscript)):

@@ -134,9 +134,20 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "fma": _multiply_add,
 }
 
+
+def _keeping_type(name: str) -> Callable[[Any], Any]:
+    function = getattr(np, name)
+
+    def call(value: Any) -> Any:
+        made = function(value)
+        return int(made) if type(value) is int else made  # 64 bits are an int in the emulator
+
+    return call
+
+
 #: What a module gets for the names of `astile.intrinsics.cuda_functions`.
-CUDA_FUNCTIONS: Mapping[str, np.ufunc] = {
-    name: getattr(np, name)
+CUDA_FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
+    name: _keeping_type(name)
     for name in ("absolute", "ceil", "floor", "rint", "sign", "square", "trunc")
 }
 
