@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from astile.analysis.reading import hardware
+from astile.errors import LoweringError
 from astile.ir import query
 from astile.lower import cuda, python
-from astile.lower.kernels import cooperative, fences
+from astile.lower.kernels import barriers, cooperative, fences
 from astile.runtime import emulate
 from astile.schedule.schedule import Schedule
 from tests.support.scheduled import program
@@ -368,3 +369,28 @@ def test_threads_may_be_bound_before_blocks(is_blocks_first: bool) -> None:
     c = np.zeros((9, 17), np.float32)
     kernel(a, b, c)
     np.testing.assert_allclose(c, a @ b, rtol=1e-5)
+
+
+@pytest.mark.parametrize("test", ["x[b, 0] > 0.5", "t[1] > 0.5"])
+def test_cells_that_one_thread_writes_are_not_read_by_all_without_a_barrier(test: str) -> None:
+    """The model sees a condition on data as one statement, in which no barrier can stand."""
+    body = f"for c in range(40):\n    t[c] = x[b, c]\nif {test}:\n    t[2] = 1\n    s = {{}}\n"
+    text = filled(body + "else:\n    s = 0.0", use="y[b, i] = t[i] + s")
+    if "t" not in test:
+        assert_runs(text.format("x[b, 3]"))
+    for each in (text.format("t[3]"), text.format("t[2]")):
+        with pytest.raises(LoweringError, match="every thread would run this statement"):
+            lowered(each)
+
+
+def test_a_loop_counted_by_a_cell_that_one_thread_writes_is_not_run_by_all() -> None:
+    text = filled(
+        "for c in range(40):\n    t[c] = 3\ns = 0.0\n"
+        "for k in range(int({})):\n    t[k] = 1\n    s += x[b, k]",
+        use="y[b, i] = t[i] + s",
+    )
+    assert_runs(text.format("3 * x[b, 0]"))
+    for finder in (barriers.find, fences.find):
+        for each in (text, text.replace("x[b, k]", "t[k]")):
+            with pytest.raises(LoweringError, match="every thread would run this statement"):
+                lowered(each.format("t[0]"), barriers=finder)

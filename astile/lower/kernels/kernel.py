@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from astile.analysis.forms import affine
@@ -223,10 +223,15 @@ class KernelBody:
         if not place.phase and structure.has_phases(statement):
             return True
         inside = [each for each in query.statements(statement) if each is not statement]
-        if statement in self.plan.at_end or any(each in self.plan.before for each in inside):
-            return True
+        waits = statement in self.plan.at_end or any(each in self.plan.before for each in inside)
         mixed = self._stores(statement) and self._leaves_names(statement)
-        return mixed and not any(map(flow.leaves, query.statements(statement)))
+        if not waits and (not mixed or any(map(flow.leaves, query.statements(statement)))):
+            return False
+        if waits and restrictions.is_counted_by_data(statement, self.facts):
+            self._check_replicated(statement, restrictions.read_by_head(statement))
+        elif not waits and restrictions.is_whole(statement, self.facts):
+            self._check_replicated(statement, restrictions.read_by_all(statement, self._stores))
+        return True
 
     def _opened(self, statement: ast.stmt, place: Place) -> Iterator[ast.stmt]:
         """A sequential loop or a condition that all threads run through together."""
@@ -257,8 +262,11 @@ class KernelBody:
         self._declare_inside(statement, made, place)
         missing = self._missing(place)
         if not missing or not self._stores(statement):
-            if missing and not hardware.writes_names_only(statement):
-                self._check_replicated(statement)
+            by_all = missing and not hardware.writes_names_only(statement)
+            is_taken_apart = isinstance(statement, (ast.For, ast.If))
+            if by_all and not (is_taken_apart and not restrictions.is_macro(statement, self.facts)):
+                touched = {query.base_name(each) for each in query.accesses(statement)}
+                self._check_replicated(statement, touched)
             yield from made
             return
         if self._leaves_names(statement):
@@ -316,21 +324,17 @@ class KernelBody:
             query.names_written(statement) & flow.live_after(self.program.function, statement)
         )
 
-    def _check_replicated(self, statement: ast.stmt) -> None:
+    def _check_replicated(self, statement: ast.stmt, touched: Collection[str | None]) -> None:
         """A loop or condition that every thread runs for itself must not race with a write."""
         changed = set(query.written_arrays(self.kernel.root)) - self.local
-        if not isinstance(statement, (ast.For, ast.If)) or restrictions.is_macro(
-            statement, self.facts
-        ):
-            touched = {query.base_name(each) for each in query.accesses(statement)}
-            if touched & changed:
-                raise LoweringError(
-                    "every thread would run this statement for itself, and it reads cells that "
-                    "the kernel writes",
-                    code="lowering.every-thread",
-                    span=self.program.source.span(statement),
-                    hints=["store its result in a cell of an array, so that one thread runs it"],
-                )
+        if changed.intersection(touched):
+            raise LoweringError(
+                "every thread would run this statement for itself, and it reads cells that "
+                "the kernel writes",
+                code="lowering.every-thread",
+                span=self.program.source.span(statement),
+                hints=["store its result in a cell of an array, so that one thread runs it"],
+            )
 
     # --- phases ---------------------------------------------------------------------------------
 

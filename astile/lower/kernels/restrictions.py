@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from astile.errors import LoweringError
 from astile.ir import query
@@ -85,6 +85,53 @@ def _arrays(program: Program) -> set[str]:
     """Names of arrays, as far as the program shows them."""
     found = {query.base_name(each) for each in query.accesses(program.function)}
     return {each for each in found if each is not None} | program.ranks.keys()
+
+
+def is_counted_by_data(statement: ast.stmt, facts: Facts) -> bool:
+    """Whether a statement is a loop whose number of iterations is made of cells.
+
+    Args:
+        statement: any.
+        facts: the program's integers.
+    """
+    header = query.header(statement) if isinstance(statement, ast.For) else None
+    ends = () if header is None else (header.start, header.stop, header.step)
+    return not all(map(facts.is_integer, ends))
+
+
+def is_whole(statement: ast.stmt, facts: Facts) -> bool:
+    """Whether no barrier can stand inside a loop or condition.
+
+    Args:
+        statement: with all that is inside it.
+        facts: the program's integers.
+    """
+    return is_macro(statement, facts) or is_counted_by_data(statement, facts)
+
+
+def read_by_head(statement: ast.stmt) -> set[str | None]:
+    """The arrays that the test of a condition or the bounds of a loop read.
+
+    Args:
+        statement: any; all of it where nothing is inside.
+    """
+    own = [e for e in ast.iter_child_nodes(statement) if not isinstance(e, ast.stmt)]
+    return {query.base_name(access) for each in own for access in query.accesses(each)}
+
+
+def read_by_all(statement: ast.stmt, stores: Callable[[ast.stmt], bool]) -> set[str | None]:
+    """The arrays that all threads read where a statement is placed part by part.
+
+    Args:
+        statement: a condition or a loop.
+        stores: whether a statement does what one thread must do.
+    """
+    parts = [each for body in query.bodies(statement) for each in body]
+    found = read_by_head(statement)
+    for each in parts:
+        if query.bodies(each) or not stores(each):
+            found |= read_by_all(each, stores)
+    return found
 
 
 def _own_nodes(statement: ast.stmt) -> list[ast.AST]:
