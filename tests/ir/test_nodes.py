@@ -138,6 +138,7 @@ def test_rename_replaces_reads_writes_and_origins():
         (np.bool_(True), "True"),
         (np.float64(-2), "-2.0"),
         (10**40, "1" + "0" * 40),
+        (..., "..."),
     ],
     ids=repr,
 )
@@ -146,13 +147,11 @@ def test_const(value, printed):
     assert print_expression(made) == printed
     for node in ast.walk(made):
         if isinstance(node, ast.Constant):
-            assert type(node.value) in (int, float, bool, str, type(None))
+            assert type(node.value) in (int, float, bool, str, type(None), type(...))
             assert not (isinstance(node.value, (int, float)) and math.copysign(1, node.value) < 0)
 
 
-@pytest.mark.parametrize(
-    "value", [[1], (1,), {}, object(), b"x", ...], ids=lambda v: type(v).__name__
-)
+@pytest.mark.parametrize("value", [[1], (1,), {}, object(), b"x"], ids=lambda v: type(v).__name__)
 def test_const_refuses_what_has_no_literal(value):
     with pytest.raises(InternalError, match="no literal"):
         nodes.const(value)
