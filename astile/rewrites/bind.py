@@ -69,19 +69,25 @@ def bind(program: Program, loop: int, axis: str) -> Rewritten:
                 y[i] = s_tile[i]
     """
     edit = Editor(program)
+    kind = _kind(axis)
+    node = edit.loop(loop)
+    check_nesting(edit, node, kind)
+    bound = mark(edit, node, kind, from_zero=True)
+    phases = _Phases(edit, node)
+    if axis.startswith("thread") and phases.tiles and not phases.depend_on_thread():
+        return edit.finish(_cut(edit, node, phases))
+    return bound
+
+
+def _kind(axis: str) -> str:
+    """The kind of a loop that is bound to a hardware index."""
     if axis not in AXES:
         raise ScheduleError(
             f"no hardware index {axis!r}",
             code="schedule.bad-axis",
             hints=suggestions(str(axis), AXES, "indices"),
         )
-    node = edit.loop(loop)
-    check_nesting(edit, node, AXES[axis])
-    bound = mark(edit, node, AXES[axis], from_zero=True)
-    phases = _Phases(edit, node)
-    if axis.startswith("thread") and phases.tiles and not phases.depend_on_thread():
-        return edit.finish(_cut(edit, node, phases))
-    return bound
+    return AXES[axis]
 
 
 # --- shared tiles inside of loops over threads ---------------------------------------------------

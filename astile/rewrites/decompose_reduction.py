@@ -10,6 +10,7 @@ from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.ir.stages import Stage
+from astile.rewrites.parts.places import statements_inside
 from astile.rewrites.parts.result import Editor, Rewritten, conditions, named
 
 
@@ -66,16 +67,7 @@ def decompose_reduction(program: Program, stage: Stage, loop: int) -> Rewritten:
 
 def _own(edit: Editor, stage: Stage, node: ast.For) -> list[ast.stmt]:
     """The statements of the stage inside the loop."""
-    every = list(query.statements(edit.function))
-    own = [every[position] for position in stage.positions]
-    inside = [each for each in own if any(p is node for p in edit.place(each).parents)]
-    if not inside:
-        raise ScheduleError(
-            f"{stage.name} is not computed inside {named(node)}",
-            code="schedule.not-nested",
-            hints=["name a loop around it"],
-            span=edit.span(node),
-        )
+    inside = statements_inside(edit, stage, node)
     for each in inside:
         if stage.array in query.names_written(each):
             raise ScheduleError(

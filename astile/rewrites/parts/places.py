@@ -32,6 +32,25 @@ def statement_at(edit: Editor, position: int) -> ast.stmt:
     return list(query.statements(edit.function))[position]
 
 
+def statements_inside(edit: Editor, stage: Stage, node: ast.For) -> list[ast.stmt]:
+    """The statements of a stage inside a loop.
+
+    Raises:
+        ScheduleError: when there are none.
+    """
+    every = list(query.statements(edit.function))
+    own = [every[position] for position in stage.positions]
+    inside = [each for each in own if any(p is node for p in edit.place(each).parents)]
+    if not inside:
+        raise ScheduleError(
+            f"{stage.name} is not computed inside {named(node)}",
+            code="schedule.not-nested",
+            hints=["name a loop around it"],
+            span=edit.span(node),
+        )
+    return inside
+
+
 def outside_nests(edit: Editor, stage: Stage, node: ast.For, *, before: bool) -> list[ast.stmt]:
     """The statements beside the nest of a loop that hold a stage, in order.
 

@@ -13,6 +13,7 @@ from astile.errors import ScheduleError
 from astile.ir import query
 from astile.ir.program import Program
 from astile.ir.stages import Stage
+from astile.rewrites.parts.places import statements_inside
 from astile.rewrites.parts.result import Editor, is_guard, named
 
 
@@ -75,16 +76,7 @@ def reduction_of(edit: Editor, stage: Stage, node: ast.For) -> Reduction:
 
 def _update(edit: Editor, stage: Stage, node: ast.For) -> tuple[ast.stmt, Update]:
     """The only statement of a stage inside a loop, as an update."""
-    every = list(query.statements(edit.function))
-    own = [every[position] for position in stage.positions]
-    inside = [each for each in own if any(p is node for p in edit.place(each).parents)]
-    if not inside:
-        raise ScheduleError(
-            f"{stage.name} is not computed inside {named(node)}",
-            code="schedule.not-nested",
-            hints=["name a loop around it"],
-            span=edit.span(node),
-        )
+    inside = statements_inside(edit, stage, node)
     plain, originals = _without_guards(edit.program)
     try:
         model = extract(plain)

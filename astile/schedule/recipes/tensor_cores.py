@@ -76,10 +76,9 @@ def tensor_core_matmul(
     cleared = [each for each in s.loops(f"{sums}#0") if each not in outer]
     _lay_out_sums(s, sums, tile, warps)
     shared = [_share(s, nest, variables, digits) for nest in (inner, cleared, stored)]
-    copies = [
-        _copy(s, each, outer[2], warps, unit, turned)
-        for each, turned in zip(operands, (1, 1 if unit.kind == "float16" else 2), strict=True)
-    ]
+    turns = (1, 1 if unit.kind == "float16" else 2)
+    turned = zip(operands, turns, strict=True)
+    copies = [_copy(s, each, outer[2], warps, unit, turn) for each, turn in turned]
     for made in (*shared, *copies):
         bound += zip(made, AXES, strict=False)
     for loop in (shared[2][-1], *(each[-1] for each in copies)):
