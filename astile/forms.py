@@ -10,6 +10,7 @@ import numpy as np
 
 from astile import check as checking
 from astile.analysis.extents import bounds, divisors
+from astile.analysis.extents.conditions import Condition
 from astile.analysis.proof import unwritten
 from astile.diagnostics import Related
 from astile.errors import ArgumentError, ScheduleError, SourceError
@@ -139,7 +140,7 @@ class Forms:
         return next((e for e in self._divisions if e.raises(values, shapes, ints)), None)
 
     @cached_property
-    def conditions(self) -> tuple[bounds.Condition, ...]:
+    def conditions(self) -> tuple[Condition, ...]:
         """What must hold of the sizes at a call for every access to stay inside its array."""
         return bounds.conditions(self.program)
 
@@ -151,10 +152,11 @@ class Forms:
         return bool(bounds.unproved(self.program))
 
     @cached_property
-    def _indexed_by_data(self) -> frozenset[str]:
-        """Arguments that have accesses which no condition on sizes keeps inside."""
-        found = {each.array for each in bounds.unproved(self.program)}
+    def _checked_on_a_gpu(self) -> frozenset[str]:
+        """Arguments that have accesses, with steps or without, whose indices kernels check."""
         parameters = set(query.parameters(self.program.function))
+        programs = (self.program, self.schedule("cuda").program)
+        found = {each.array for program in programs for each in bounds.unproved(program)}
         return frozenset(parameters if "" in found else found & parameters)
 
     def needs_the_host(self, checked: arguments.Checked, target: str) -> bool:
@@ -170,10 +172,10 @@ class Forms:
             return False
         empty = {name for name, each in checked.arrays.items() if 0 in each.shape}
         on_device = any(each.on_device for each in checked.arrays.values())
-        return not on_device and bool(empty) and not empty.isdisjoint(self._indexed_by_data)
+        return not on_device and bool(empty) and not empty.isdisjoint(self._checked_on_a_gpu)
 
     @cached_property
-    def _sure(self) -> tuple[bounds.Condition, ...] | None:
+    def _sure(self) -> tuple[Condition, ...] | None:
         return bounds.sure(self.program) if not self.program.helper_programs else None
 
     def may_leave(self, checked: arguments.Checked, target: str) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from astile.analysis.extents import bounds
+from astile.analysis.extents.conditions import Condition
 from astile.diagnostics import did_you_mean
 from astile.errors import ArgumentError
 from astile.ir.program import Program
@@ -84,7 +85,7 @@ def sample_arguments(
 
 
 def _enlarge(
-    conditions: Sequence[bounds.Condition],
+    conditions: Sequence[Condition],
     sizes: dict[str, tuple[int, ...]],
     integers: Mapping[str, int],
     fixed: Collection[str],

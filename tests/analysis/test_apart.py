@@ -201,6 +201,13 @@ def rows(x, y):
             y[i, k] = 2 * x[i, k]
 
 
+def row_ends(x, y):
+    n, m = x.shape
+    for i in range(n):
+        for k in range(m):
+            y[i, k] = 2 * x[i, k - 1]
+
+
 def against_the_diagonal(y):
     n, m = y.shape
     for i in range(1, n):
@@ -235,6 +242,38 @@ def test_blocks_run_in_parallel_where_they_are_independent() -> None:
     other.reorder(k_0, "i")
     with pytest.raises(IllegalSchedule, match="may meet in y"):
         other.parallel(k_0)
+
+
+@pytest.mark.parametrize("axis", ["blockIdx.x", "threadIdx.x"])
+@pytest.mark.parametrize(
+    ("order", "bound"),
+    [("aib", "a"), ("aib", "i"), ("bia", "b"), ("bai", "b"), ("iab", "a"), ("iab", "b")],
+)
+def test_kernels_check_no_index_of_them(order: str, bound: str, axis: str) -> None:
+    s = Schedule(row_ends)
+    loops = dict(zip("iab", (s.loops()[0], *s.split("k", [4, None])), strict=True))
+    if order != "iab":
+        s.reorder(*(loops[each] for each in order))
+    s.bind(loops[bound], axis)
+    assert "failed" not in s.source("cuda")
+    kernel = s.build("emulate")
+    for n, m in ((0, 0), (0, 2), (2, 0), (3, 1), (2, 9)):
+        y = np.zeros((n, m), np.float32)
+        kernel(values(n, m), y)
+        assert np.array_equal(y, 2 * np.roll(values(n, m), 1, axis=1))
+
+
+def test_empty_arrays_have_no_cell_that_kernels_check() -> None:
+    s = Schedule(rows)
+    k_0, k_1 = s.split("k", [65, None])  # more blocks than cases are told apart
+    s.reorder(k_0, "i", k_1, unsafe=True)
+    s.bind(k_0, "blockIdx.x", unsafe=True)
+    assert "failed" in s.source("cuda")
+    kernel = s.build("emulate")
+    for n, m in ((0, 0), (0, 2), (2, 0), (2, 66)):
+        y = np.zeros((n, m), np.float32)
+        kernel(values(n, m), y)
+        assert np.array_equal(y, 2 * values(n, m))
 
 
 @pytest.mark.parametrize(

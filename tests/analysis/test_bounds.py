@@ -11,7 +11,7 @@ import pytest
 
 from astile import tile
 from astile.analysis.extents import bounds
-from astile.analysis.extents.bounds import Condition
+from astile.analysis.extents.conditions import Condition
 from astile.errors import ArgumentError
 from tests.support.programs import program_from
 

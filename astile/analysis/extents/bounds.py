@@ -9,21 +9,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from astile.analysis import isl
+from astile.analysis.extents.conditions import Condition, Unproved
 from astile.analysis.forms import affine_sets
 from astile.analysis.forms.affine_sets import Quasi
+from astile.analysis.forms.apart import apart_form
 from astile.analysis.forms.params import extent_name, readable
 from astile.analysis.forms.radix import affine_form
-from astile.analysis.forms.size_functions import (
-    Function,
-    Integers,
-    Shapes,
-    compiled,
-    lookup,
-    mentioned,
-)
+from astile.analysis.forms.size_functions import compiled, lookup, mentioned
 from astile.analysis.reading import guarded
 from astile.analysis.reading.accesses import NotModelled
 from astile.analysis.reading.guarded import Guarded
@@ -32,96 +27,6 @@ from astile.analysis.reading.statements import Leaf
 from astile.ir import nodes, query
 from astile.ir.printer import print_expression
 from astile.ir.program import Program
-from astile.source import Span
-
-
-@dataclass(frozen=True, eq=False)
-class Condition:
-    """What must hold so that one index of one access stays inside.
-
-    Args:
-        array: the array.
-        axis: the axis that the index is on.
-        text: the access as written.
-        span: where it is written.
-        lookups: how to find each parameter: an integer argument, or an array's axis.
-        names: the parameters as the user writes them.
-        fails: whether the index leaves the array.
-        lowest: the least value of the index.
-        highest: its greatest value.
-        extent: the length of the axis.
-    """
-
-    array: str
-    axis: int
-    text: str
-    span: Span | None
-    lookups: tuple[tuple[str, int | None], ...]
-    names: tuple[str, ...]
-    fails: Function = field(repr=False)
-    lowest: Function = field(repr=False)
-    highest: Function = field(repr=False)
-    extent: Function = field(repr=False)
-
-    def _values(self, shapes: Shapes, ints: Integers) -> list[int]:
-        return [ints[name] if axis is None else shapes[name][axis] for name, axis in self.lookups]
-
-    def holds(self, shapes: Shapes, ints: Integers) -> bool:
-        """Whether the access stays inside, in time that does not depend on the sizes.
-
-        Args:
-            shapes: array argument -> its shape.
-            ints: integer argument -> its value.
-        """
-        return not self.fails(self._values(shapes, ints))
-
-    def is_known_to_hold(self, shapes: Shapes, ints: Integers) -> bool:
-        """The same; False where a size is missing.
-
-        Args:
-            shapes: array argument -> its shape.
-            ints: integer argument -> its value.
-        """
-        try:
-            return self.holds(shapes, ints)
-        except LookupError:
-            return False
-
-    def message(self, shapes: Shapes, ints: Integers) -> str:
-        """The access, its array and axis, the index it reaches and the sizes, in one sentence.
-
-        Args:
-            shapes: array argument -> its shape.
-            ints: integer argument -> its value.
-        """
-        values = self._values(shapes, ints)
-        extent, low, high = self.extent(values), self.lowest(values), self.highest(values)
-        known = ", ".join(f"{n} = {v}" for n, v in zip(self.names, values, strict=True))
-        if high >= extent:
-            reach = f"index {high} is past the end"
-        else:
-            reach = f"index {low} is negative, and before the start when counted from the end"
-        return (
-            f"{self.text} leaves {self.array}: along axis {self.axis}, of length {extent}, its "
-            f"index runs from {low} to {high}, and {reach}" + (f" ({known})" if known else "")
-        )
-
-
-@dataclass(frozen=True)
-class Unproved:
-    """An access that no condition on sizes can show to stay inside.
-
-    Args:
-        array: the array.
-        text: the access as written.
-        span: where it is written.
-        reason: what is not known.
-    """
-
-    array: str
-    text: str
-    span: Span | None
-    reason: str
 
 
 def conditions(program: Program) -> tuple[Condition, ...]:
@@ -139,9 +44,14 @@ def unproved(program: Program) -> tuple[Unproved, ...]:
     """The accesses that `conditions` says nothing about.
 
     Args:
-        program: a program as written.
+        program: any form of a kernel.
     """
-    return _survey(affine_form(program))[1]
+    found = _survey(affine_form(program))[1]
+    apart = apart_form(program) if found else None
+    if apart is None:
+        return found
+    missing = {each.array for each in _survey(apart)[1]}  # both touch the same cells
+    return found if "" in missing else tuple(each for each in found if each.array in missing)
 
 
 def sure(program: Program) -> tuple[Condition, ...] | None:
@@ -158,17 +68,30 @@ def sure(program: Program) -> tuple[Condition, ...] | None:
 
 
 def negative(program: Program) -> frozenset[tuple[str, int, str]]:
-    """Affine indices that are negative for some sizes: array, axis, and the index as written.
+    """Indices that are negative for some sizes: array, axis, and the index as written.
 
     Args:
         program: any form of a kernel; nothing is known of one that cannot be read.
     """
+    found = _negative(program)
+    if found is None:
+        return frozenset()
+    maybe = found.unread
+    for form in (affine_form(program), apart_form(program)):
+        other = _negative(form) if maybe and form is not None else None
+        if other is not None:
+            axes = {each[:2] for each in (*other.negative, *other.unread)}
+            maybe = {each for each in maybe if each[:2] in axes}
+    return frozenset(found.negative | maybe)
+
+
+def _negative(program: Program) -> _Negative | None:
     try:
         found = _Negative(Scene(program))
     except NotModelled:
-        return frozenset()
+        return None
     found.walk()
-    return frozenset(found.negative)
+    return found
 
 
 def inside(scene: Scene) -> isl.Set:
@@ -264,8 +187,7 @@ class _Bounds:
                     continue
                 value = affine_sets.quasi(nodes.const(0), scope)
             if value is None:
-                reason = f"the index {print_expression(index)} is not affine in known integers"
-                self._unproved(array, access.node, reason)
+                self._not_affine(array, axis, access.node, index)
             elif extent is None:
                 self._unproved(array, access.node, f"the length of axis {axis} is not known")
             else:
@@ -278,6 +200,10 @@ class _Bounds:
             return False
         divisor = affine_sets.quasi(index.right, scope)
         return divisor is not None and divisor.text == extent.text
+
+    def _not_affine(self, array: str, _: int, node: ast.Subscript, index: ast.expr) -> None:
+        reason = f"the index {print_expression(index)} is not affine in known integers"
+        self._unproved(array, node, reason)
 
     def _unproved(self, array: str, node: ast.Subscript, reason: str) -> None:
         self.missing.append(Unproved(array, _text(node), self.program.source.span(node), reason))
@@ -364,6 +290,11 @@ class _Negative(_Bounds):
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
         self.negative: set[tuple[str, int, str]] = set()
+        #: Those of which this form of the program does not tell.
+        self.unread: set[tuple[str, int, str]] = set()
+
+    def _not_affine(self, array: str, axis: int, _: ast.Subscript, index: ast.expr) -> None:
+        self.unread.add((array, axis, print_expression(index)))
 
     def _index(
         self, leaf: Leaf, access: Guarded, key: tuple[str, int], value: Quasi, extent: Quasi

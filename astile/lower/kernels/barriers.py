@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from astile.analysis import isl
+from astile.analysis.concurrency import races
 from astile.analysis.concurrency.conflicts import Conflict, KernelConflicts
 from astile.analysis.extents import bounds
+from astile.analysis.proof.verdicts import Proved
 from astile.analysis.reading import hardware
 from astile.analysis.reading.accesses import NotModelled
 from astile.analysis.reading.hardware import Seat
@@ -96,12 +98,19 @@ def derive(program: Program, *, budget_seconds: float = BUDGET) -> tuple[Barrier
 
 
 def _refuse_unordered(scene: Scene, conflicts: Sequence[Conflict]) -> None:
-    """Refuse what meets inside one phase, at sizes at which the program can be called."""
-    if conflicts:
-        inside = bounds.inside(scene)
-        for each in conflicts:
-            if not each.pairs.intersect_params(inside).is_empty():
-                raise _refused(scene, each)
+    """Refuse what meets inside one phase, at sizes at which the program can be called.
+
+    Cells that this form of the program does not show may be known in another one.
+    """
+    if not conflicts:
+        return
+    inside = bounds.inside(scene)
+    found = [each for each in conflicts if not each.pairs.intersect_params(inside).is_empty()]
+    for each in found:
+        if each.is_certain or each.first.seat.shared:
+            raise _refused(scene, each)
+    if found and not isinstance(races.check(scene.program), Proved):
+        raise _refused(scene, found[0])
 
 
 def _needed(proof: BarrierProof, chosen: Sequence[Place]) -> list[Place]:
