@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from astile.diagnostics import did_you_mean
+
 if TYPE_CHECKING:
     from astile.decorator import from_source as from_source
     from astile.decorator import tile as tile
@@ -53,7 +55,9 @@ _HOME = {
 def __getattr__(name: str) -> object:
     home = _HOME.get(name)
     if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        hint = None if name.startswith("_") else did_you_mean(name, __all__)
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(f"{message}; {hint}" if hint else message, name=name)
     value: object = getattr(import_module(home), name)
     globals()[name] = value  # the next look-up is an ordinary one
     return value

@@ -11,7 +11,8 @@ from astile.diagnostics import did_you_mean
 from astile.errors import ScheduleError
 from astile.forms import Scheduling
 from astile.frontend import text as given_text
-from astile.kernel import Kernel, Target
+from astile.kernel import Kernel
+from astile.targets import Target
 
 P = ParamSpec("P")
 R = TypeVar("R")

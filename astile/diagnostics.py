@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from astile.source import Span
@@ -147,22 +148,42 @@ def _blank(character: str) -> str:
     return "\t" if character == "\t" else " " * _columns(character)
 
 
-def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
-    """A hint naming the candidate nearest to a misspelt word, or None when none is near."""
+#: No other names for the words that are known.
+_NONE: Mapping[str, str] = MappingProxyType({})
+
+
+def did_you_mean(
+    word: str, candidates: Iterable[str], called: Mapping[str, str] = _NONE
+) -> str | None:
+    """A hint naming the candidate nearest to a misspelt word, or None when none is near.
+
+    Args:
+        word: as it was written.
+        candidates: the words that there are.
+        called: what some of them are called elsewhere -> the word for it here.
+    """
     spelled = {each.casefold(): each for each in candidates}  # `A` is nearest to `a`
-    near = difflib.get_close_matches(word.casefold(), list(spelled), n=1, cutoff=0.5)
+    written = word.casefold()
+    if called.get(written) in spelled.values():
+        return f"did you mean {called[written]!r}?"
+    # `A_shared` is what became of `A`
+    longer = [each for each in spelled if each.startswith(f"{written}_")]
+    near = difflib.get_close_matches(written, list(spelled), n=1, cutoff=0.5) or longer[:1]
     return f"did you mean {spelled[near[0]]!r}?" if near else None
 
 
-def suggestions(word: str, known: Iterable[str], what: str) -> list[str]:
+def suggestions(
+    word: str, known: Iterable[str], what: str, called: Mapping[str, str] = _NONE
+) -> list[str]:
     """Hints for a word that is not known: the nearest one, and all there are.
 
     Args:
         word: as it was written.
         known: the words that there are.
         what: they are, such as ``"loops here"``.
+        called: what some of them are called elsewhere.
     """
     words = list(dict.fromkeys(known))
-    near = did_you_mean(word, words)
+    near = did_you_mean(word, words, called)
     every = f"{what}: {', '.join(words) or 'none'}"
     return [every] if near is None else [near, every]

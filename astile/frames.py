@@ -9,9 +9,9 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, ParamSpec, TypeVar, cast
 
 from astile.diagnostics import did_you_mean
@@ -76,20 +76,56 @@ def entry(function: Callable[P, R]) -> Callable[P, R]:
         except AstileError as error:
             raise error.with_traceback(without_own(error.__traceback__)) from None
         except TypeError as error:
-            own = error.__traceback__
-            if own is not None and own.tb_next is None:  # the call did not fit the parameters
-                _suggest(error, function, kwargs)
+            _suggest(error, function, args, kwargs)
             raise
 
     return call
 
 
-def _suggest(error: TypeError, function: Callable[..., Any], given: dict[str, Any]) -> None:
-    known = inspect.signature(function).parameters
-    for name in given:
-        hint = None if name in known else did_you_mean(name, known)
+def _suggest(
+    error: TypeError, function: Callable[..., Any], args: Sequence[Any], given: Mapping[str, Any]
+) -> None:
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*args, **given)
+    except TypeError:  # the call did not fit the parameters
+        note_misspelt(error, function.__name__, signature.parameters, given)
+
+
+def note_misspelt(
+    error: TypeError, name: str, known: Iterable[str], given: Iterable[str]
+) -> TypeError:
+    """Tell what options of a call may mean that are none.
+
+    Args:
+        error: gets the notes.
+        name: of what was called.
+        known: its parameters.
+        given: the options that were written.
+    """
+    parameters = list(known)
+    for each in given:
+        hint = None if each in parameters else did_you_mean(each, parameters)
         if hint is not None:
-            error.add_note(f"{name!r} is no option of {function.__name__}: {hint}")
+            error.add_note(f"{each!r} is no option of {name}: {hint}")
+    return error
+
+
+def no_attribute(
+    owner: object, name: str, called: Mapping[str, str] = MappingProxyType({})
+) -> AttributeError:
+    """The error for an attribute that an object has not, with what may be meant.
+
+    Args:
+        owner: the object.
+        name: that was looked up.
+        called: what some of its attributes are called elsewhere.
+    """
+    message = f"{type(owner).__name__!r} object has no attribute {name!r}"
+    public = [each for each in dir(owner) if not each.startswith("_")]
+    hint = None if name.startswith("_") else did_you_mean(name, public, called)
+    # without the object, or Python would add a suggestion of its own
+    return AttributeError(f"{message}; {hint}" if hint else message, name=name)
 
 
 def entries(owner: C) -> C:

@@ -6,14 +6,13 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast, get_args, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast, overload
 
 from astile import check as checking
 from astile import explain as explaining
 from astile import frames, general_report, page
-from astile.diagnostics import suggestions
 from astile.display import Bundle, bundle
-from astile.errors import ArgumentError, InternalError, LoweringError, ScheduleError
+from astile.errors import ArgumentError, InternalError, LoweringError
 from astile.forms import Forms, Scheduling
 from astile.frontend import build
 from astile.general_report import GeneralReport
@@ -27,15 +26,12 @@ from astile.schedule import limits
 from astile.schedule.blame import Blame
 from astile.schedule.schedule import Schedule
 from astile.schedule.step import Step
+from astile.targets import Target, known_target
 from astile.variants import Variants
 
 P = ParamSpec("P")
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
-
-Target = Literal["auto", "cpu", "cuda", "python", "emulate"]
-
-_TARGETS: tuple[str, ...] = get_args(Target)
 
 
 @frames.entries
@@ -71,7 +67,7 @@ class Kernel(Generic[P, R_co]):
     ) -> None:
         functools.update_wrapper(self, function)
         self.__signature__: inspect.Signature = inspect.signature(function)
-        self._target: str = _known_target(target)
+        self._target: str = known_target(target)
         keeps_sums = exact or schedule is not None or self._target == "python"
         own = None if isinstance(schedule, Schedule) else function
         if isinstance(schedule, Schedule):
@@ -106,6 +102,11 @@ class Kernel(Generic[P, R_co]):
         except Exception as error:  # refused, or raised by the user's own statements
             raise error.with_traceback(frames.without_own(error.__traceback__)) from error.__cause__
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise frames.no_attribute(self, name)
+
     def __repr__(self) -> str:
         return f"<Kernel {self.__name__} for target {self._target!r}>"
 
@@ -126,7 +127,7 @@ class Kernel(Generic[P, R_co]):
         original = schedule.original
         plain = load.load(module_text(original), original.name, ("plain",))
         made: Kernel[..., Any] = Kernel(
-            plain, schedule=schedule, target=_known_target(target), exact=schedule.exact
+            plain, schedule=schedule, target=known_target(target), exact=schedule.exact
         )
         return made
 
@@ -237,7 +238,7 @@ class Kernel(Generic[P, R_co]):
             **named: the same, by name.
 
         Raises:
-            ArgumentError: when a size is missing, or what was given is no size.
+            ArgumentError: when a size is missing, is none, or would let an access leave its array.
             SourceError: for Python whose accesses cannot be counted.
         """
         chosen = self._forms.schedule(self._default_target()).program
@@ -246,9 +247,12 @@ class Kernel(Generic[P, R_co]):
         try:
             given = self.__signature__.bind_partial(*sizes, **named)
         except TypeError as error:
-            raise TypeError(f"{self.__name__}.explain() {error}") from None
+            told = TypeError(f"{self.__name__}.explain() {error}")
+            parameters = self.__signature__.parameters
+            raise frames.note_misspelt(told, "explain", parameters, named) from None
         given.apply_defaults()
         known = explaining.sizes_of(self._original, given.arguments)
+        arguments.require_inside(self._forms.conditions, known.shapes, known.integers)
         return explaining.explain(self._original, chosen, known)
 
     def sass(
@@ -303,7 +307,9 @@ class Kernel(Generic[P, R_co]):
         try:
             bound = self.__signature__.bind(*args, **kwargs)
         except TypeError as error:
-            raise TypeError(f"{self.__name__}() {error}") from None
+            told = TypeError(f"{self.__name__}() {error}")
+            parameters = self.__signature__.parameters
+            raise frames.note_misspelt(told, self.__name__, parameters, kwargs) from None
         bound.apply_defaults()
         return dlpack.viewed(bound.arguments)
 
@@ -375,7 +381,7 @@ class Kernel(Generic[P, R_co]):
     # --- targets --------------------------------------------------------------------------------
 
     def _named_target(self, target: str) -> str:
-        chosen: str = _known_target(target)
+        chosen: str = known_target(target)
         return self._default_target() if chosen == "auto" else chosen
 
     def _default_target(self) -> str:
@@ -388,13 +394,3 @@ class Kernel(Generic[P, R_co]):
         if self._target == "auto" and any(map(arrays.is_on_device, values.values())):
             return "cuda"
         return self._default_target()
-
-
-def _known_target(target: str) -> Target:
-    if target in _TARGETS:
-        return cast("Target", target)
-    raise ScheduleError(
-        f"there is no target {target!r}",
-        code="schedule.bad-target",
-        hints=suggestions(str(target), _TARGETS, "targets"),
-    )

@@ -103,6 +103,19 @@ def test_arrays_and_numbers_are_taken_for_their_sizes():
         kernel.explain((9, 9), 5, (9,))
 
 
+def test_shapes_that_a_call_would_refuse_are_refused():
+    kernel = tile(copied_from_behind)
+    assert kernel.explain((9,), (8,)).before.bytes_moved == 64
+    with pytest.raises(ArgumentError, match="leaves x: along axis 0, of length 8") as caught:
+        kernel.explain((8,), (8,))
+    assert caught.value.code == "argument.bounds"
+
+
+def copied_from_behind(x, out):
+    for i in range(len(out)):
+        out[i] = x[i + 1]
+
+
 def test_threads_far_apart_in_memory_are_told():
     def turned(x, out):
         for i in range(x.shape[0]):

@@ -7,9 +7,11 @@ import traceback
 import numpy as np
 import pytest
 
+import astile
 from astile import AstileError, Schedule, tile
 from astile.errors import InternalError
 from astile.frames import FULL_VARIABLE, entry
+from astile.schedule import recipes
 from tests.support.package import PACKAGE
 
 
@@ -74,6 +76,59 @@ def test_a_misspelt_option_gets_a_suggestion():
     with pytest.raises(TypeError) as caught:
         Schedule(plain).split("i", factros=[None, 4])
     assert caught.value.__notes__ == ["'factros' is no option of split: did you mean 'factors'?"]
+
+
+MISSPELT = {
+    "a primitive": (lambda: Schedule(plain).splt, "'split'"),
+    "a primitive as it is called elsewhere": (lambda: Schedule(plain).divide_loop, "'split'"),
+    "a method of a kernel": (lambda: tile(plain).souce, "'source'"),
+    "a name of the package": (lambda: astile.Scheduel, "'Schedule'"),
+}
+
+
+@pytest.mark.parametrize(("look_up", "meant"), MISSPELT.values(), ids=MISSPELT.keys())
+def test_a_misspelt_attribute_gets_one_suggestion(look_up, meant):
+    with pytest.raises(AttributeError) as caught:
+        look_up()
+    printed = "".join(traceback.format_exception(caught.value)).lower()
+    assert printed.count("did you mean") == 1
+    assert f"did you mean {meant.lower()}" in printed
+    assert "did you mean" in str(caught.value)
+
+
+def test_attributes_that_others_look_for_are_not_there():
+    assert not hasattr(Schedule(plain), "__array__")
+    assert getattr(tile(plain), "_private", None) is None
+
+
+@pytest.mark.parametrize("call", [tile(plain), tile(plain).explain], ids=["call", "explain"])
+def test_a_misspelt_argument_gets_a_suggestion(call):
+    with pytest.raises(TypeError) as caught:
+        call(x=np.zeros(3), otu=np.zeros(3))
+    assert "'otu' is no option" in caught.value.__notes__[0]
+    assert "did you mean 'out'?" in caught.value.__notes__[0]
+
+
+def chain(x, out):
+    n = len(out)
+    half = np.empty(n + 1, x.dtype)
+    for i in range(n + 1):
+        half[i] = x[i] / 2
+    for i in range(n):
+        out[i] = half[i] + half[i + 1]
+
+
+def test_a_refused_recipe_takes_its_steps_back_and_hides_its_frames():
+    s = Schedule(chain)
+    before = s.source()
+    with pytest.raises(AstileError, match="did you mean 'x'") as caught:
+        recipes.stencil_chain(s, "out", (8,), ("xx",))
+    assert s.source() == before
+    assert s.steps == ()
+    assert len(own_frames(caught.value)) == 1
+    with pytest.raises(TypeError) as misspelt:
+        recipes.stencil_chain(s, "out", tiel=(8,))
+    assert "did you mean 'tile'?" in misspelt.value.__notes__[0]
 
 
 def test_type_errors_of_the_user_get_no_suggestion():

@@ -13,7 +13,7 @@ from astile.cli.output import print_json, print_table, progress
 from astile.samples import sample_arguments
 
 
-@click.command()
+@click.command(cls=options.Sized)
 @options.function
 @options.shapes
 @options.values

@@ -15,6 +15,11 @@ from astile.cli.output import print_json, print_table
 from astile.runtime import compile as compiling
 
 _TARGETS = ("python", "cpu", "emulate", "cuda")
+#: Package that not everybody needs -> the command that installs it.
+_INSTALL = {
+    "numba-cuda": "pip install 'astile[cuda]', or 'astile[cuda12]' for CUDA 12",
+    "tbb": "pip install tbb",
+}
 _PACKAGES = ("astile", "numpy", "numba", "llvmlite", "islpy", "astor", "numba-cuda", "tbb")
 
 
@@ -33,7 +38,9 @@ def doctor(as_json: bool) -> None:
         for remedy in each["remedies"]:
             click.echo(f"  for {name}: {remedy}")
     click.echo()
-    print_table(("package", "version"), [(k, v or "-") for k, v in found["versions"].items()])
+    missing = found["missing"]
+    versions = [(k, v or "-", missing.get(k, "")) for k, v in found["versions"].items()]
+    print_table(("package", "version", "to install it"), versions)
     click.echo()
     cache = found["cache"]
     click.echo(f"generated modules: {cache['reason'] or cache['folder']}")
@@ -45,12 +52,14 @@ def doctor(as_json: bool) -> None:
 def _found() -> dict[str, Any]:
     layers = compiling.threading_layers()
     folder = files.default_cache_dir()
+    versions = {"python": platform.python_version(), **{e: _version(e) for e in _PACKAGES}}
     return {
         "targets": {
             each: {"reason": compiling.why_not(each), "remedies": compiling.remedies(each)}
             for each in _TARGETS
         },
-        "versions": {"python": platform.python_version(), **{e: _version(e) for e in _PACKAGES}},
+        "versions": versions,
+        "missing": {k: _INSTALL.get(k, f"pip install {k}") for k, v in versions.items() if not v},
         "cache": {"folder": str(folder), "reason": files.why_not_used(folder)},
         "threading_layers": layers,
         "notes": _notes(layers),

@@ -11,7 +11,7 @@ from astile.cli.functions import kernel_of
 from astile.cli.output import print_json
 
 
-@click.command()
+@click.command(cls=options.Sized)
 @options.function
 @options.shapes
 @options.values

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import sys
 import traceback
@@ -55,8 +56,14 @@ def _parts(named: str) -> tuple[Path, str]:
     if path.is_dir():
         raise click.UsageError(f"{before!r} is a directory; write FILE:FUNCTION")
     if not path.is_file():
-        raise click.UsageError(f"there is no file {before!r}; write FILE:FUNCTION")
+        raise click.UsageError(f"there is no file {before!r}; {_like(path)}")
     return path, after
+
+
+def _like(path: Path) -> str:
+    """What a file that is not there may be called, or how files are named at all."""
+    beside = sorted(each.name for each in path.parent.glob("*.py"))
+    return did_you_mean(path.with_suffix(".py").name, beside) or "write FILE:FUNCTION"
 
 
 def _is_usable(value: object) -> bool:
@@ -80,7 +87,8 @@ def _imported(path: Path) -> types.ModuleType:
     sys.path.insert(0, str(path.resolve().parent))
     sys.modules[path.stem] = module
     try:
-        spec.loader.exec_module(module)
+        with contextlib.redirect_stdout(sys.stderr):  # what it prints is no part of the answer
+            spec.loader.exec_module(module)
     except AstileError as error:
         own = _own_frames(error, path)
         if error.diagnostic.span is None and own:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import click
@@ -11,14 +12,15 @@ import click
 from astile.diagnostics import did_you_mean
 from astile.kernel import Kernel
 from astile.samples import Wanted, known_dtype
+from astile.targets import CALLED, TEXTS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Value = TypeVar("Value")
 
-#: Targets that have a text.
-TEXTS = ("python", "cpu", "cuda")
-
 function = click.argument("function", metavar="FILE:FUNCTION")
+#: A size after the first one of an option.
+_MORE = re.compile(r"[^\W\d]\w*=[^:=]*")
+_SIZES = ("--shape", "--value", "--dtype")
 
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -28,7 +30,7 @@ shapes = click.option(
     "shapes",
     multiple=True,
     metavar="NAME=N,M",
-    help="Shape of an array argument, as in --shape x=226,226.",
+    help="Shapes of array arguments, as in --shape x=226,226 out=224,224.",
 )
 
 
@@ -38,6 +40,50 @@ values = click.option(
 dtypes = click.option(
     "--dtype", "dtypes", multiple=True, metavar="NAME=T", help="As in --dtype idx=int64."
 )
+
+
+class Sized(click.Command):
+    """A command whose options for sizes take several: ``--shape x=226,226 out=224,224``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments, with the option before each of its values."""
+        return super().parse_args(ctx, list(_spread(args)))
+
+
+def _spread(args: Sequence[str]) -> Iterator[str]:
+    option, is_next = None, False
+    for each in args:
+        if each.startswith("-"):
+            name = each.partition("=")[0]
+            option, is_next = name if name in _SIZES else None, each in _SIZES
+        elif is_next:
+            is_next = False
+        elif option is not None and _MORE.fullmatch(each):
+            yield option
+        yield each
+
+
+class Word(click.Choice[str]):
+    """One of some words; a misspelt one gets a suggestion.
+
+    Args:
+        words: that there are.
+        called: what some of them are called elsewhere.
+    """
+
+    def __init__(self, words: Sequence[str], called: Mapping[str, str]) -> None:
+        super().__init__(words)
+        self._called = called
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The word that is meant."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            hint = did_you_mean(str(value), self.choices, self._called)
+            if hint is None:
+                raise
+            raise click.BadParameter(f"{error.message.rstrip('.')}; {hint}", ctx, param) from None
 
 
 class Shaped(NamedTuple):
@@ -171,11 +217,11 @@ def target(default: str) -> Callable[[Command], Command]:
     """The option ``--target``.
 
     Args:
-        default: of `TEXTS`.
+        default: one of `astile.targets.TEXTS`.
     """
     return click.option(
         "--target",
-        type=click.Choice(TEXTS),
+        type=Word(TEXTS, CALLED),
         default=default,
         show_default=True,
         help="Whose text.",

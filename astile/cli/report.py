@@ -12,7 +12,7 @@ from astile.cli.functions import kernel_of
 from astile.cli.output import print_json, writing
 
 
-@click.command()
+@click.command(cls=options.Sized)
 @options.function
 @options.shapes
 @options.values

@@ -72,7 +72,8 @@ def split(
     edit = Editor(program)
     node = edit.loop(loop)
     header = edit.counted(node)
-    check_listed("factors", factors, "schedule.bad-factor", "write `factors=[None, 16]`")
+    inner = factors if isinstance(factors, int) and factors > 0 else 16
+    check_listed("factors", factors, "schedule.bad-factor", f"write `factors=[None, {inner}]`")
     factors = _integers(factors)
     _check(edit, node, header, factors, names, tail)
     check_replaceable(edit, node, header)

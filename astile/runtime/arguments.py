@@ -122,7 +122,7 @@ def check(
                 passed[use.name] = ints[use.name]
     _require_one_place(arrays)
     written = {use.name for use in uses if use.may_be_written}
-    _require_inside(conditions, arrays, ints)
+    require_inside(conditions, {name: facts.shape for name, facts in arrays.items()}, ints)
     return Checked(passed, arrays, overlaps(arrays.values(), written))
 
 
@@ -298,12 +298,21 @@ def _described(facts: ArrayFacts) -> str:
 # --- several arguments --------------------------------------------------------------------------
 
 
-def _require_inside(
+def require_inside(
     conditions: Iterable[BoundsCondition],
-    arrays: Mapping[str, ArrayFacts],
+    shapes: Mapping[str, tuple[int, ...]],
     ints: Mapping[str, int],
 ) -> None:
-    shapes = {name: facts.shape for name, facts in arrays.items()}
+    """Check that no access of a call leaves its array.
+
+    Args:
+        conditions: what must hold of the sizes.
+        shapes: array argument -> its shape.
+        ints: integer argument -> its value.
+
+    Raises:
+        ArgumentError: naming the access, its index and the length of the axis.
+    """
     for condition in conditions:
         for name, axis in condition.lookups:
             known = name in ints if axis is None else len(shapes.get(name, ())) > axis

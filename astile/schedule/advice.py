@@ -9,7 +9,7 @@ import ast
 import contextlib
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from astile.analysis.proof.verdicts import Witness
 from astile.errors import IllegalSchedule, ScheduleError
@@ -20,8 +20,18 @@ from astile.schedule.trace import Call
 if TYPE_CHECKING:
     from astile.schedule.schedule import Schedule
 
+
+class Start(Protocol):
+    """Makes a copy of a schedule before a step, whose steps are not proved one by one."""
+
+    def __call__(self, *, exact: bool) -> Schedule:
+        """A copy that keeps the order of sums, or not."""
+
+
 #: Time of this process allowed for one search, in seconds.
 LIMIT = 0.5
+#: A sum that is to run in parallel is split into so many parts, by loops of these names.
+_PARTS, _OF_PARTS = 8, ("part", "inside")
 #: How many factors or distances are tried.
 _MOST = 4
 #: Conflicts that another order of iterations may avoid.
@@ -34,17 +44,19 @@ class Attempts:
     Args:
         start: makes a copy whose steps are not proved one by one.
         call: the call that was refused.
+        exact: whether that keeps the order of sums.
     """
 
-    def __init__(self, start: Callable[[], Schedule], call: Call) -> None:
+    def __init__(self, start: Start, call: Call, *, exact: bool) -> None:
         self._start = start
         self.call = call
-        self.program = start().program
+        self.exact = exact
+        self.program = start(exact=exact).program
         self._end = time.process_time() + LIMIT
 
-    def works(self, *calls: Call) -> bool:
+    def works(self, *calls: Call, exact: bool | None = None) -> bool:
         """Whether calls can be made in a row, and end in a program that is proved."""
-        trial = self._start()
+        trial = self._start(exact=self.exact if exact is None else exact)
         try:
             for each in calls:
                 if time.process_time() > self._end:
@@ -73,19 +85,23 @@ class Attempts:
         return tuple(each for each in reversed(place.loops) if query.header(each) is not None)
 
 
-def advise(start: Callable[[], Schedule], call: Call, error: IllegalSchedule) -> list[str]:
+def advise(start: Start, call: Call, error: IllegalSchedule, *, exact: bool) -> list[str]:
     """Hints at what is legal instead of a call.
 
     Args:
         start: makes a copy of the schedule before the call, whose steps are not proved one by one.
         call: the call, with loops and stages as names.
         error: how it was refused.
+        exact: whether the schedule keeps the order of sums.
     """
     search = _SEARCHES.get(call.primitive)
+    attempts = Attempts(start, call, exact=exact)
+    if exact and attempts.works(call, exact=False):
+        return ["it changes the order of a sum: without `exact=True` it is legal"]
     found: list[str] = []
     if search is not None:
         with contextlib.suppress(ScheduleError):  # a name that finds nothing
-            found = search(Attempts(start, call), error)
+            found = search(attempts, error)
     if not found and not error.diagnostic.hints and error.kind in _OTHERWISE:
         return [_OTHERWISE[error.kind]]
     return found
@@ -152,7 +168,7 @@ def _further_out(attempts: Attempts, error: IllegalSchedule) -> list[str]:
 def _other_loop(attempts: Attempts, error: IllegalSchedule) -> list[str]:
     """Another loop of the nest that can run like this one was to."""
     if error.kind == "race":  # its message names the loops that are independent
-        return []
+        return _in_parts(attempts, error)
     call = attempts.call
     loop, *rest = call.arguments
     node = attempts.loop(loop)
@@ -161,6 +177,21 @@ def _other_loop(attempts: Attempts, error: IllegalSchedule) -> list[str]:
         other = Call(call.primitive, (attempts.name(each), *rest), call.options)
         if attempts.works(other):
             return [f"`{other}` is legal: its iterations are independent"]
+    return []
+
+
+def _in_parts(attempts: Attempts, error: IllegalSchedule) -> list[str]:
+    """A split and a sum for each part of it, after which parts can run like a loop was to."""
+    call = attempts.call
+    loop, *rest = call.arguments
+    array = error.array
+    if array is None or call.primitive == "vectorize":
+        return []
+    split = Call("split", (loop, [_PARTS, None], list(_OF_PARTS)), {})
+    parts = Call("rfactor", (array, _OF_PARTS[0]), {})
+    then = Call(call.primitive, (f"{array}_rf#1.{_OF_PARTS[0]}", *rest), call.options)
+    if attempts.works(split, parts, then):
+        return [f"or sum up in parts: {_quoted([split, parts])}, and then `{then}`"]
     return []
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 #: Sizes of the tiles that bare `@tile` makes for a GPU, outermost loop first.
 _CUDA_TILE = (16, 16)
-_TILE_HINT = "write `tile(['i', 'j'], [16, 16])`"
 _BLOCKS = ("blockIdx.y", "blockIdx.x")
 _THREADS = ("threadIdx.y", "threadIdx.x")
 
@@ -48,13 +47,13 @@ def tile(
         ScheduleError: as `split` and `reorder`, or when sizes or names do not match the loops.
     """
     for what, given in (("loops", loops), ("sizes", sizes)):
-        check_listed(what, given, "schedule.bad-factor", _TILE_HINT)
+        check_listed(what, given, "schedule.bad-factor", _written(loops, sizes))
     count = len(loops)
     if len(sizes) != count or (names is not None and len(names) != 2 * count):
         raise ScheduleError(
             f"tile needs one size for each of the {count} loops, and two names for each or none",
             code="schedule.bad-factor",
-            hints=[_TILE_HINT],
+            hints=[_written(loops, sizes)],
         )
     handles = [s.handle(each) for each in loops]
     outer: list[Loop] = []
@@ -67,6 +66,17 @@ def tile(
     if count > 1:
         s.reorder(*outer, *inner, unsafe=unsafe)
     return (*outer, *inner)
+
+
+def _written(loops: object, sizes: object) -> str:
+    """How a call of `tile` is written, with what was given as far as that fits."""
+    single = [loops, *([sizes] if isinstance(sizes, (str, Loop)) else [])]
+    given = loops if isinstance(loops, (list, tuple)) else single
+    names = [each.name if isinstance(each, Loop) else str(each) for each in given]
+    listed = list(sizes) if isinstance(sizes, (list, tuple)) else [sizes] * len(names)
+    factors = [each if isinstance(each, int) else _CUDA_TILE[0] for each in listed]
+    wanted = [*factors, *[_CUDA_TILE[0]] * len(names)][: len(names)]
+    return f"write `tile({names}, {wanted})`"
 
 
 def auto(s: Schedule, tiles: Mapping[str, int] | None = None, target: str = "cpu") -> None:

@@ -49,12 +49,10 @@ class LoopMethods(Steps):
         """Split each loop and reorder: all outer loops, then all inner ones."""
         given = list(loops) if isinstance(loops, (list, tuple)) else loops
         asked = self._call("tile", given, sizes, names=names, tail=tail)
-        before, prover = self._steps, self._prover
         try:
-            with self.as_one_step():
+            with self.all_or_nothing(), self.as_one_step():
                 return compose.tile(self, loops, sizes, names, tail, unsafe=unsafe)
         except AstileError as error:
-            self._steps, self._prover = before, prover
             self._refused(error, self._spelled(asked))
             raise
 

@@ -72,7 +72,9 @@ class Prover:
         if isinstance(verdict, Proved):
             return replace(verdict, seconds=time.thread_time() - began, is_kept=False)
         if isinstance(verdict, Unknown):
-            verdict = replace(verdict, hint=verdict.hint or _hint(program))
+            # under `exact` the order of sums may be the reason as well
+            hard = None if self._exact else _hint(program)
+            verdict = replace(verdict, hint=verdict.hint or hard)
         raise refusal(verdict)
 
     def check_finished(self, program: Program) -> None:

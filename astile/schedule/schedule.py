@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import astile
 from astile import frames, lower
 from astile.analysis.extents import bounds
-from astile.diagnostics import suggestions
 from astile.display import Bundle, bundle
 from astile.errors import ScheduleError
 from astile.intrinsics import host
@@ -19,7 +18,7 @@ from astile.ir.stages import Stage, stages
 from astile.lower import cpu, python
 from astile.lower.lowered import Lowered
 from astile.lower.vectors.explicit import Machine
-from astile.schedule import limits, navigate, select
+from astile.schedule import elsewhere, limits, navigate, select
 from astile.schedule.hardware_methods import HardwareMethods
 from astile.schedule.interleaving_methods import InterleavingMethods
 from astile.schedule.loop_methods import LoopMethods
@@ -29,6 +28,7 @@ from astile.schedule.select import Loop
 from astile.schedule.step import unified_diff
 from astile.schedule.storage_methods import StorageMethods
 from astile.schedule.trace import Trace, trace_from_json
+from astile.targets import Target, no_text
 
 #: Methods of `Schedule` that a trace may call.
 PRIMITIVES = (
@@ -69,7 +69,6 @@ PRIMITIVES = (
 )
 
 StageLike = Stage | Loop | str
-Target = Literal["auto", "cpu", "cuda", "python", "emulate"]
 
 
 @frames.entries
@@ -167,11 +166,7 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethod
             if all(each.proof is not None for each in self._steps):
                 self._known_prover().check_finished(self.program)
             return made
-        raise ScheduleError(
-            f"no target {target!r}",
-            code="schedule.bad-target",
-            hints=suggestions(str(target), ("python", "cpu", "cuda"), "targets with a text"),
-        )
+        raise no_text(target)
 
     def _machine(self) -> Machine | None:
         """What vectors are made for: none where an index may leave its array."""
@@ -194,6 +189,11 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethod
     def _repr_mimebundle_(self, **_: Any) -> Bundle:
         calls = "".join(f"; {each.call}" for each in self.steps)
         return bundle(f"Schedule of {self.original.name}{calls}", self.source())
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise frames.no_attribute(self, name, elsewhere.CALLED)
 
     def copy(self) -> Schedule:
         """A schedule that has the same steps and can go on by itself."""

@@ -317,14 +317,16 @@ class Steps(ABC):
         """Say in an error which call failed, and what is legal instead."""
         error.named(str(call))
         if isinstance(error, IllegalSchedule) and not self._is_trial:
-            steps, prover = self._steps, self._known_prover()
+            steps, prover, baseline = self._steps, self._known_prover(), self._baseline()
 
-            def start() -> Any:
+            def start(*, exact: bool) -> Any:
                 twin = copy.copy(self)
-                twin._steps, twin._prover, twin._is_trial = steps, prover, True
+                twin._steps, twin._is_trial, twin.exact = steps, True, exact
+                same = exact == self.exact
+                twin._prover = prover if same else Prover(baseline, exact=exact)
                 return twin
 
-            error.advised(lambda: advise(start, call, error))
+            error.advised(lambda: advise(start, call, error, exact=self.exact))
 
     def settle(self, seconds: float) -> None:
         """Prove the program of a trial, whose steps were not proved one by one.
@@ -351,6 +353,17 @@ class Steps(ABC):
         finally:
             if self._spent is not None:
                 self._spent += time.thread_time() - began
+
+    @contextlib.contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """Inside, a call that is refused takes back the steps before it as well."""
+        before, prover = self._steps, self._prover
+        try:
+            yield
+        except AstileError:
+            self._next_loop = self._free_loop()
+            self._steps, self._prover = before, prover
+            raise
 
     @contextlib.contextmanager
     def as_one_step(self) -> Iterator[None]:

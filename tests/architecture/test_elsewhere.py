@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from astile.schedule.elsewhere import CALLED
 from tests.support.package import ROOT
 
 #: As of their documentation in 2026; groups of one kind, such as `sample_...`, by one name.
@@ -51,6 +52,17 @@ ELSEWHERE = {
         to_batched save_and_reload_temporaries realize_reduction
     """,
 }
+
+
+@pytest.mark.parametrize(("name", "primitive"), CALLED.items())
+def test_what_is_suggested_for_a_name_from_elsewhere_is_in_its_row(
+    name: str, primitive: str
+) -> None:
+    text = (ROOT / "docs" / "primitives.md").read_text(encoding="utf-8")
+    row = re.search(rf"^\| `{primitive}\(.*$", text, re.MULTILINE)
+    assert row is not None
+    words = name.replace("_", "[_ -]")
+    assert re.search(words, row[0], re.IGNORECASE), row[0]
 
 
 @pytest.mark.parametrize("system", ELSEWHERE)

@@ -179,9 +179,42 @@ def test_doctor_tells_of_traps_of_threads(monkeypatch, layer, told):
     assert len(notes) == (layer == "workqueue")
 
 
+def test_doctor_tells_what_installs_what_is_missing(monkeypatch):
+    monkeypatch.setattr("astile.cli.doctor._version", lambda each: None)
+    missing = json.loads(run("doctor", "--json").output)["missing"]
+    assert "pip install 'astile[cuda]'" in missing["numba-cuda"]
+    assert missing["tbb"] == "pip install tbb"
+    assert missing["tbb"] in run("doctor").output
+
+
+def test_what_a_file_prints_is_no_part_of_the_answer(file):
+    file.write_text(f"{MODULE}\nprint('hello')\n", encoding="utf-8")
+    found = run("show", f"{file}:double", "--json")
+    assert json.loads(found.stdout)["command"] == "show"
+    assert found.stderr == "hello\n"
+
+
+def test_several_sizes_after_one_option(file):
+    several = run("explain", f"{file}:plain", "--shape", "x=9", "out=8", "--dtype", "x=float64")
+    assert several.exit_code == 0, several.output
+    apart = ["--shape", "x=9", "--shape", "out=8", "--dtype", "x=float64"]
+    assert several.output == run("explain", f"{file}:plain", *apart).output
+    assert run("explain", "--shape", "x=9", "out=8", "--", f"{file}:plain").exit_code == 0
+    assert run("explain", f"{file}:plain", "out=8").exit_code == 2
+
+
+@pytest.mark.parametrize(("target", "meant"), [("cdua", "cuda"), ("gpu", "cuda"), ("numba", "cpu")])
+def test_a_misspelt_target_gets_a_suggestion(file, target, meant):
+    found = run("show", file, "--target", target)
+    assert found.exit_code == 2
+    assert f"did you mean '{meant}'?" in found.output
+
+
 @pytest.mark.parametrize(
     ("named", "told"),
     [
+        ("kernel.py:double", "did you mean 'kernels.py'?"),
+        ("kernels:double", "did you mean 'kernels.py'?"),
         ("kernels.py:doubel", "did you mean 'double'?"),
         ("kernels.py:number", "is of type int, no function"),
         ("nothing.py:double", "there is no file"),

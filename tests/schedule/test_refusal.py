@@ -162,6 +162,38 @@ def test_what_is_legal_instead(name: str, hint: str) -> None:
     assert hint in error.diagnostic.hints
 
 
+@pytest.mark.parametrize("name", ["parallel", "bind"])
+def test_a_sum_may_run_in_parts(name: str) -> None:
+    schedule, error = refused(*REFUSED[name])
+    hint = error.diagnostic.hints[-1]
+    assert hint.startswith("or sum up in parts: `split('k', ")
+    for call in re.findall(r"`(\w+\(.*?\))`", hint):
+        eval(f"schedule.{call}", {"schedule": schedule})
+    assert len(schedule.steps) == 3
+
+
+@pytest.mark.parametrize(
+    "step", [lambda s: s.rfactor("y", "k_1"), lambda s: s.reorder("k_1", "k_0")]
+)
+def test_exact_is_told_where_it_is_the_reason(step: Callable[[Schedule], Any]) -> None:
+    for exact in (True, False):
+        s = Schedule(program(SUMS), exact=exact)
+        s.split("k", [None, 4])
+        if not exact:
+            step(s)
+            continue
+        with pytest.raises(IllegalSchedule) as caught:
+            step(s)
+        assert "without `exact=True` it is legal" in caught.value.diagnostic.hints[-1]
+
+
+def test_exact_is_not_told_where_it_is_not_the_reason() -> None:
+    s = Schedule(program(SWEEP), exact=True)
+    with pytest.raises(IllegalSchedule) as caught:
+        s.reorder("i", "m")
+    assert not any("exact" in each for each in caught.value.diagnostic.hints)
+
+
 @pytest.mark.parametrize("name", ["reverse", "merge_anti", "control"])
 def test_a_general_hint_where_nothing_near_is_legal(name: str) -> None:
     _, error = refused(*REFUSED[name])
@@ -172,7 +204,7 @@ def test_a_general_hint_where_nothing_near_is_legal(name: str) -> None:
 def test_hints_are_looked_for_when_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     _, error = refused(*REFUSED["reorder"])
     tried = []
-    monkeypatch.setattr(advice.Attempts, "works", lambda self, *calls: tried.append(calls))
+    monkeypatch.setattr(advice.Attempts, "works", lambda self, *calls, **_: tried.append(calls))
     assert error.code == "illegal.flow"
     assert tried == []
     assert "skew" not in str(error)

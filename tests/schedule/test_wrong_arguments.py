@@ -10,11 +10,15 @@ from astile.errors import AstileError
 from tests.differential import kernels
 
 CALLS = {
-    "split('out.i', 32)": ("schedule.bad-factor", "factors=[None, 16]"),
+    "split('out.i', 32)": ("schedule.bad-factor", "factors=[None, 32]"),
     "split('out.i', [None, 8], names='ab')": ("schedule.bad-name", "in a list"),
-    "tile('out.i', 32)": ("schedule.bad-factor", "tile(['i', 'j'], [16, 16])"),
-    "tile(['out.i', 'out.j'], 32)": ("schedule.bad-factor", "tile(['i', 'j'], [16, 16])"),
-    "tile('out.i', 'out.j', 32, 32)": ("schedule.bad-factor", "tile(['i', 'j'], [16, 16])"),
+    "tile('out.i', 32)": ("schedule.bad-factor", "tile(['out.i'], [32])"),
+    "tile(['out.i', 'out.j'], 32)": ("schedule.bad-factor", "tile(['out.i', 'out.j'], [32, 32])"),
+    "tile(s.loops('out'), [8])": ("schedule.bad-factor", "tile(['i#1', 'j#1'], [8, 16])"),
+    "tile('out.i', 'out.j', 32, 32)": (
+        "schedule.bad-factor",
+        "tile(['out.i', 'out.j'], [16, 16])",
+    ),
     "reorder(['out.j', 'out.i'])": ("schedule.bad-loops", "without brackets"),
     "fuse(['out.i', 'out.j'])": ("schedule.bad-loops", "without brackets"),
     "unroll('a', 0)": ("schedule.bad-factor", "unroll(loop, 4)"),

@@ -9,6 +9,7 @@ from math import prod
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.schedule import select
+from astile.schedule.recipes.whole import recipe
 from astile.schedule.schedule import Schedule
 from astile.schedule.select import Loop
 
@@ -17,6 +18,7 @@ BLOCKS = ("blockIdx.y", "blockIdx.x")
 THREADS = ("threadIdx.y", "threadIdx.x")
 
 
+@recipe
 def cooperate(
     s: Schedule, copy: Sequence[Loop], threads: Sequence[int], prefix: str
 ) -> tuple[Loop, ...]:

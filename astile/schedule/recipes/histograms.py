@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from astile.errors import ScheduleError
 from astile.ir.stages import Stage
 from astile.schedule.recipes.cooperation import spread
+from astile.schedule.recipes.whole import recipe
 from astile.schedule.schedule import Schedule
 from astile.schedule.select import Loop
 
 
+@recipe
 def histogram(s: Schedule, loop: Loop | str, result: str, parts: int = 8) -> Loop:
     """A histogram for a CPU: a row of cells for each of a few parts of the data.
 
@@ -37,6 +39,7 @@ def histogram(s: Schedule, loop: Loop | str, result: str, parts: int = 8) -> Loo
     return part
 
 
+@recipe
 def block_histogram(
     s: Schedule, loop: Loop | str, result: str, blocks: int = 128, threads: int = 64
 ) -> Loop:

@@ -9,6 +9,7 @@ from astile.ir import query
 from astile.ir.printer import print_expression
 from astile.schedule import register_tiles, select
 from astile.schedule.recipes.cooperation import BLOCKS, THREADS, cooperate, extent, inside
+from astile.schedule.recipes.whole import recipe
 from astile.schedule.schedule import Schedule
 from astile.schedule.select import Loop
 
@@ -18,6 +19,7 @@ LANES = (2, 4, 8)
 BANKS = 32
 
 
+@recipe
 def tiled_matmul(
     s: Schedule,
     loops: Sequence[Loop | str] = ("i", "j", "k"),
@@ -195,6 +197,7 @@ def _specialize_full(
     s.specialize(" and ".join([*full, f"{stops[2]} % {sizes[2]} == 0"]), step)
 
 
+@recipe
 def packed_matmul(
     s: Schedule,
     loops: Sequence[Loop | str] = ("i", "j", "k"),

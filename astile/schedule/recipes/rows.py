@@ -11,10 +11,12 @@ from astile.ir import query
 from astile.ir.printer import print_expression
 from astile.schedule import select
 from astile.schedule.recipes.cooperation import directly_inside
+from astile.schedule.recipes.whole import recipe
 from astile.schedule.schedule import Schedule
 from astile.schedule.select import Loop
 
 
+@recipe
 def row_reduction(s: Schedule, row: Loop | str, threads: int = 256, cells: int = 0) -> Loop:
     """A thread block for each row, whose threads share all loops over the row.
 

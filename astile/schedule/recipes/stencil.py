@@ -14,6 +14,7 @@ from astile.schedule.recipes.cooperation import (
     extent,
     spread,
 )
+from astile.schedule.recipes.whole import recipe
 from astile.schedule.schedule import Schedule
 from astile.schedule.select import Loop
 
@@ -21,6 +22,7 @@ from astile.schedule.select import Loop
 _BANKS = 32
 
 
+@recipe
 def stencil_chain(
     s: Schedule, result: str, tile: Sequence[int] = (16, 16), inputs: Sequence[str] = ()
 ) -> tuple[Loop, ...]:
@@ -67,6 +69,7 @@ def stencil_chain(
     return outer
 
 
+@recipe
 def time_tiled(
     s: Schedule, time: Loop | str, tile: Sequence[int], reach: int = 1
 ) -> tuple[Loop, ...]:
@@ -100,6 +103,7 @@ def time_tiled(
     return made
 
 
+@recipe
 def time_fronts(
     s: Schedule, time: Loop | str, tile: Sequence[int], reach: int = 1
 ) -> tuple[Loop, ...]:

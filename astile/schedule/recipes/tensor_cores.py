@@ -11,6 +11,7 @@ from astile.ir import query
 from astile.ir.printer import print_expression
 from astile.schedule import select
 from astile.schedule.recipes.cooperation import BLOCKS, THREADS, extent
+from astile.schedule.recipes.whole import recipe
 from astile.schedule.schedule import Schedule
 from astile.schedule.select import Loop
 
@@ -27,6 +28,7 @@ WORDS = (("warp", "tile", "half", "row"), ("warp", "tile", "pair", "cell"), ("st
 OTHER_TILE = (8, 32)
 
 
+@recipe
 def tensor_core_matmul(
     s: Schedule,
     loops: Sequence[Loop | str] = ("i", "j", "k"),

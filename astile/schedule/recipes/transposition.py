@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from astile.schedule.recipes.cooperation import BLOCKS, spread
+from astile.schedule.recipes.whole import recipe
 from astile.schedule.schedule import Schedule
 from astile.schedule.select import Loop
 
 
+@recipe
 def transposed(
     s: Schedule,
     loops: Sequence[Loop | str] = ("i", "j"),

@@ -7,6 +7,7 @@ from astile.ir import query
 from astile.schedule import select
 from astile.schedule.for_cores import attempt
 from astile.schedule.recipes.cooperation import allocated, directly_inside
+from astile.schedule.recipes.whole import recipe
 from astile.schedule.schedule import Schedule
 from astile.schedule.select import Loop
 
@@ -14,6 +15,7 @@ from astile.schedule.select import Loop
 _AT_A_TIME = 4
 
 
+@recipe
 def vector_rows(s: Schedule, row: Loop | str, lanes: int = 64, block: int = 16) -> Loop:
     """Rows on the cores of a CPU, the loops over the cells of a row in vectors.
 
@@ -45,6 +47,7 @@ def vector_rows(s: Schedule, row: Loop | str, lanes: int = 64, block: int = 16) 
     return blocks
 
 
+@recipe
 def row_vectors(s: Schedule, row: Loop | str, lanes: int = 64) -> None:
     """The part of `vector_rows` that is done inside a row.
 
