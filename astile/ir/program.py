@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -78,12 +78,7 @@ class Program:
 
     def fresh_name(self, wanted: str, also_taken: frozenset[str] | set[str] = frozenset()) -> str:
         """`wanted`, or `wanted` with the first free number: ``i_0``, ``i_0_1``, ``i_0_2``."""
-        taken = self.used_names() | also_taken
-        number, result = 0, wanted
-        while result in taken:
-            number += 1
-            result = f"{wanted}_{number}"
-        return result
+        return free_name(wanted, self.used_names() | also_taken)
 
     def loop(self, identity: int) -> ast.For | None:
         """The first loop with this identity, or None when it is gone."""
@@ -91,3 +86,17 @@ class Program:
             if nodes.loop_id(each) == identity:
                 return each
         return None
+
+
+def free_name(wanted: str, taken: Set[str]) -> str:
+    """`wanted`, or `wanted` with the first number that makes it a name not taken.
+
+    Args:
+        wanted: the name.
+        taken: other names.
+    """
+    number, result = 0, wanted
+    while result in taken:
+        number += 1
+        result = f"{wanted}_{number}"
+    return result

@@ -218,23 +218,26 @@ def is_shape_of(access: ast.Subscript) -> bool:
 def accesses(root: ast.AST, array: str | None = None) -> list[ast.Subscript]:
     """The outermost subscripts of arrays below `root` (of one array when it is given)."""
     found: list[ast.Subscript] = []
-
-    def search(node: ast.AST) -> None:
-        if isinstance(node, ast.Subscript):
+    pending: list[Any] = [root]
+    while pending:
+        node = pending.pop()
+        kind = node.__class__
+        if kind is list:
+            pending += node[::-1]
+        elif kind is ast.Subscript:
             base = base_name(node)
             if base is not None and (array is None or base == array):
                 found.append(node)
-            walk: ast.AST = node
-            while isinstance(walk, ast.Subscript):
-                search(walk.slice)
-                walk = walk.value
-            if not isinstance(walk, ast.Name):
-                search(walk)
-            return
-        for child in ast.iter_child_nodes(node):
-            search(child)
-
-    search(root)
+            parts = []
+            while isinstance(node, ast.Subscript):
+                parts.append(node.slice)
+                node = node.value
+            if not isinstance(node, ast.Name):
+                parts.append(node)
+            pending += parts[::-1]
+        elif kind in _FIELDS:
+            held = node.__dict__
+            pending += [held[field] for field in _FIELDS[kind] if held.get(field)]
     return found
 
 
@@ -390,7 +393,7 @@ def _expressions(statement: ast.stmt) -> list[ast.expr]:
 
 
 def _load_of(root: ast.AST, variable: str) -> ast.Name | None:
-    for child in ast.walk(root):
+    for child in preorder(root):
         if isinstance(child, ast.Name) and child.id == variable and isinstance(child.ctx, ast.Load):
             return child
     return None

@@ -117,9 +117,7 @@ class _Writer:
         prange = self.frame.word("numba.prange")
         if query.is_constant(header.start, 0) and query.is_constant(header.step, 1):
             loop.iter = nodes.call(prange, [header.stop])
-            word = "numpy.int64"
-            if signed.cast(nodes.clone(loop), word):
-                signed.cast(loop, self.frame.word(word))
+            signed.cast(loop, lambda: self.frame.word("numpy.int64"))
             return
         step = query.integer(header.step)
         if step is None or step == 0:
@@ -153,10 +151,8 @@ class _Writer:
 
     def indices(self, program: Program) -> None:
         """Indices that are never negative are cast where the compiler does not see it."""
-        body = program.function.body
-        word = "numpy.uint64"
-        if unsigned.cast(nodes.clone_body(body), facts.of(program), word):
-            unsigned.cast(body, facts.of(program), self.frame.word(word))
+        body, known = program.function.body, facts.of(program)
+        unsigned.cast(body, known, lambda: self.frame.word("numpy.uint64"))
 
     def decorator(self) -> ast.expr:
         """``njit`` with the options of this text."""

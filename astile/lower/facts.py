@@ -118,7 +118,7 @@ def of(program: Program) -> Facts:
 def _assignments(function: ast.FunctionDef) -> dict[str, int]:
     """How often each name is written, anywhere."""
     counts: dict[str, int] = {}
-    for node in ast.walk(function):
+    for node in query.preorder(function):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             counts[node.id] = counts.get(node.id, 0) + 1
     return counts

@@ -65,7 +65,7 @@ def _exposed_by(statement: ast.stmt) -> set[str]:
         branches = exposed(statement.body) | exposed(statement.orelse)
         return query.names_read(statement.test) | branches
     found = query.names_read(statement)
-    for each in ast.walk(statement):
+    for each in query.preorder(statement):
         if isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
             found.add(each.target.id)
     return found

@@ -7,19 +7,17 @@ beside it numba computes in signed integers.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from astile.ir import nodes, query
 
 
-def cast(loop: ast.For, int64: str) -> bool:
+def cast(loop: ast.For, int64: Callable[[], str]) -> None:
     """Cast the variable, and integers made of it, where numba would compute below zero, in place.
 
     Args:
         loop: whose variable is unsigned in numba.
-        int64: the name of the type in the text.
-
-    Returns:
-        Whether there were any.
+        int64: gives the name of the type in the text, which is imported then.
 
     Before:
         for i in prange(n):
@@ -31,7 +29,6 @@ def cast(loop: ast.For, int64: str) -> bool:
     """
     caster = _Caster(_unsigned(loop), int64)
     loop.body = [caster.visit(each) for each in loop.body]
-    return caster.has_cast
 
 
 def _unsigned(loop: ast.For) -> frozenset[str]:
@@ -46,9 +43,8 @@ def _unsigned(loop: ast.For) -> frozenset[str]:
 class _Caster(ast.NodeTransformer):
     """Edits values; indices stay unsigned, which is what they should be."""
 
-    def __init__(self, unsigned: frozenset[str], int64: str) -> None:
+    def __init__(self, unsigned: frozenset[str], int64: Callable[[], str]) -> None:
         self._unsigned, self._int64 = unsigned, int64
-        self.has_cast = False
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         """Indices are left alone."""
@@ -93,8 +89,7 @@ class _Caster(ast.NodeTransformer):
     def _signed(self, value: ast.expr) -> ast.expr:
         if not self._is_unsigned(value):
             return value
-        self.has_cast = True
-        return nodes.call(self._int64, [value])
+        return nodes.call(self._int64(), [value])
 
     def _is_unsigned(self, value: ast.expr) -> bool:
         match value:

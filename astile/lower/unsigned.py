@@ -9,7 +9,7 @@ given, where both variables make an index.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from astile.ir import nodes, query
@@ -21,7 +21,7 @@ from astile.lower.types import operators
 ON_CORES = ("parallel", "block.")
 
 
-def cast(body: Sequence[ast.stmt], facts: Facts, uint64: str) -> bool:
+def cast(body: Sequence[ast.stmt], facts: Facts, uint64: Callable[[], str]) -> None:
     """Cast the indices whose variables start elsewhere or go in other steps, in place.
 
     Those of loops on several cores count as such where the innermost loop is in the index too.
@@ -29,10 +29,7 @@ def cast(body: Sequence[ast.stmt], facts: Facts, uint64: str) -> bool:
     Args:
         body: the statements of a function, with the words of a program for its loops.
         facts: its integer names.
-        uint64: the name of the type in the text.
-
-    Returns:
-        Whether there were any.
+        uint64: gives the name of the type in the text, which is imported then.
 
     Before:
         for j in range(2, n):
@@ -44,7 +41,6 @@ def cast(body: Sequence[ast.stmt], facts: Facts, uint64: str) -> bool:
     """
     caster = _Caster(uint64)
     caster.block(body, IndexWriter(facts), _Around())
-    return caster.has_cast
 
 
 @dataclass(frozen=True)
@@ -88,9 +84,8 @@ class _Around:
 class _Caster:
     """Edits statements."""
 
-    def __init__(self, uint64: str) -> None:
+    def __init__(self, uint64: Callable[[], str]) -> None:
         self._uint64 = uint64
-        self.has_cast = False
 
     def block(self, body: Sequence[ast.stmt], writer: IndexWriter, around: _Around) -> None:
         """Statements, inside loops of which some have variables that the compiler does not see."""
@@ -125,8 +120,7 @@ class _Caster:
             return index
         if not _is_nonnegative(index, writer):
             return index
-        self.has_cast = True
-        return nodes.call(self._uint64, [index])
+        return nodes.call(self._uint64(), [index])
 
 
 def _is_nonnegative(expression: ast.expr, writer: IndexWriter) -> bool:

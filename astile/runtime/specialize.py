@@ -90,12 +90,8 @@ class Specializer:
             original: as for `launcher`.
             check_bounds: as for `launcher`.
         """
-        types, way = checked.types, Way(original, check_bounds)
-        if self.target == "cpu" and self._is_for_one_core(checked):
-            alone = replace(way, one_core=True)
-            is_known = (alone, *types.items()) in self._launchers
-            way = alone if is_known or self._is_on_cores(types, way) else way
-        return self._launcher(types, way)
+        way = Way(original, check_bounds, one_core=self._is_for_one_core(checked))
+        return self._launcher(checked.types, way)
 
     def launcher(
         self, types: Mapping[str, str], *, original: bool = False, check_bounds: bool = False
@@ -110,16 +106,10 @@ class Specializer:
         return self._launcher(types, Way(original, check_bounds))
 
     def _is_for_one_core(self, checked: Checked) -> bool:
+        if self.target != "cpu":
+            return False
         compiling.require(self.target)
         return compiling.most_threads() == 1 or self._work.is_little(checked.sizes)
-
-    def _is_on_cores(self, types: Mapping[str, str], way: Way) -> bool:
-        compiling.require(self.target)
-        known = self._launchers.get((way, *types.items()))
-        if known is not None:
-            return "prange" in known.text
-        made = self._text(types, way)
-        return self._other()._is_on_cores(types, way) if made is None else "prange" in made.text
 
     def _launcher(self, types: Mapping[str, str], way: Way) -> Launcher:
         key = (way, *types.items())  # in the order of the parameters
@@ -134,9 +124,14 @@ class Specializer:
 
     def _made(self, types: Mapping[str, str], way: Way) -> Launcher:
         compiling.require(self.target)
+        other = self._launchers.get((replace(way, one_core=not way.one_core), *types.items()))
+        if other is not None and way.one_core and "prange" not in other.text:
+            return other
         made = self._text(types, way)
         if made is None:
             return self._other()._launcher(types, way)
+        if other is not None and other.text == made.text:
+            return other  # no loop of it runs on several cores
         program = self._original
 
         def place_of(line: int) -> Span | None:

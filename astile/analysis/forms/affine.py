@@ -93,12 +93,14 @@ class Affine:
 
     def substituted(self, values: Mapping[str, Affine]) -> Affine:
         """The form with names replaced by forms, inside atoms too."""
-        expressions = {name: form.expression() for name, form in values.items()}
         result = Affine({}, self.constant)
         for key, (coefficient, atom) in self.terms.items():
             if key in values:
                 result = result + values[key] * coefficient
-            elif query.names(atom) & expressions.keys():
+                continue
+            inside = values.keys() & query.names(atom) if atom.__class__ is not ast.Name else ()
+            if inside:
+                expressions = {name: values[name].expression() for name in inside}
                 result = result + of(nodes.substitute(atom, expressions)) * coefficient
             else:
                 result = result + Affine({key: (coefficient, atom)})

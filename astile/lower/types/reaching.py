@@ -42,7 +42,7 @@ def over_sizes(function: ast.FunctionDef) -> Runs:
         header = query.header(statement) if isinstance(statement, ast.For) else None
         if header is None:
             return False
-        bounds = [node for each in (header.start, header.stop) for node in ast.walk(each)]
+        bounds = [node for each in (header.start, header.stop) for node in query.preorder(each)]
         sizes = all(query.is_shape_of(e) for e in bounds if isinstance(e, ast.Subscript))
         return sizes and varying.isdisjoint(e.id for e in bounds if isinstance(e, ast.Name))
 
@@ -75,7 +75,7 @@ def find(
         parameters: what arguments set.
         runs: whether a loop counts as one that runs, a condition without `else` as true.
     """
-    statements = [each for each in ast.walk(function) if isinstance(each, ast.stmt)]
+    statements = [each for each in query.preorder(function) if isinstance(each, ast.stmt)]
     if not all(isinstance(each, _FOLLOWED) for each in statements):
         return {}
     flow = _Flow(made, runs)
@@ -137,7 +137,7 @@ class _Flow:
         return {**state, **_by_name(made)} if made else state
 
     def _load(self, node: ast.AST, state: State) -> None:
-        for each in ast.walk(node):
+        for each in query.preorder(node):
             if isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
                 self._see(each.target, state)
             elif isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):

@@ -62,7 +62,7 @@ def is_of_bounds(mask: ast.AST, below: str) -> bool:
         isinstance(node.func, ast.Name) and node.func.id in (below, "min", "max", "len")
         if isinstance(node, ast.Call)
         else not isinstance(node, ast.Subscript) or query.is_shape_of(node)
-        for node in ast.walk(mask)
+        for node in query.preorder(mask)
     ) and all(isinstance(each, ast.Call) for each in _alone(mask))
 
 

@@ -112,6 +112,8 @@ class _Pass:
         self.rows = dataflow.rows(self.program.function, self.facts)
         self._masks: dict[str, set[str]] = {}
         self._places = Places()
+        #: of loops that were looked at: the program stays as it is until all loops are written
+        self._read_after: dict[int, bool] = {}
 
     def choose_registers(self) -> None:
         """Find what registers hold, and write all loops that fit; drop arrays of those that do not.
@@ -215,7 +217,9 @@ class _Pass:
     def _loop(self, loop: ast.For, writer: IndexWriter) -> list[ast.stmt]:
         header = query.header(loop)
         assert header is not None
-        if loop.orelse or flow.carried(loop) or self._is_read_after(loop, header.variable):
+        if id(loop) not in self._read_after:
+            self._read_after[id(loop)] = self._is_read_after(loop, header.variable)
+        if loop.orelse or flow.carried(loop) or self._read_after[id(loop)]:
             raise DoesNotFitError
         if not query.is_constant(header.step, 1) or query.leaves_early(loop.body):
             raise DoesNotFitError

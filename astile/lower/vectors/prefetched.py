@@ -121,7 +121,7 @@ def _later_loads(loop: ast.For, words: Words) -> Iterator[_Load]:
         loops = [each for each in around if isinstance(each, ast.For)]
         names = query.names(place)
         counted = {name for each in loops for name in query.names_written(each.target)}
-        is_plain = not any(isinstance(e, (ast.Subscript, ast.Call)) for e in ast.walk(place))
+        is_plain = not any(isinstance(e, (ast.Subscript, ast.Call)) for e in query.preorder(place))
         is_known = names.isdisjoint(changed - counted - {header.variable})
         if not is_plain or not is_known or header.variable not in names:
             continue

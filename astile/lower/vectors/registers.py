@@ -124,7 +124,7 @@ def is_enough(program: Program) -> bool:
 
 def _mentions(function: ast.FunctionDef, array: str) -> int:
     """How often the name of an array stands in a function."""
-    return sum(isinstance(n, ast.Name) and n.id == array for n in ast.walk(function))
+    return sum(isinstance(n, ast.Name) and n.id == array for n in query.preorder(function))
 
 
 def _is_like(one: query.Allocation, other: query.Allocation) -> bool:

@@ -100,7 +100,7 @@ class Calls:
         """Whether a value is one that may get a name: nothing in it does more than compute."""
         return self.function(node) in _NAMED and all(
             isinstance(each.func, ast.Name) and each.func.id in self.words.imports
-            for each in ast.walk(node)
+            for each in query.preorder(node)
             if isinstance(each, ast.Call)
         )
 
@@ -129,7 +129,7 @@ class Calls:
     def read_by(self, value: ast.expr) -> set[str | None]:
         """The arrays that a value reads; None where one of them is not known."""
         found: set[str | None] = set()
-        for node in ast.walk(value):
+        for node in query.preorder(value):
             function = self.function(node)
             if isinstance(node, ast.Subscript):
                 found.add(query.base_name(node))

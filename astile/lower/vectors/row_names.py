@@ -78,4 +78,4 @@ def _places(loop: ast.For, functions: set[str]) -> Iterator[ast.Tuple]:
 
 def _reads_cells(place: ast.Tuple) -> bool:
     """Whether an index is read from an array, or computed by a call."""
-    return any(isinstance(each, (ast.Subscript, ast.Call)) for each in ast.walk(place))
+    return any(isinstance(each, (ast.Subscript, ast.Call)) for each in query.preorder(place))

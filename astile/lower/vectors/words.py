@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from astile.ir.program import Program
+from astile.ir.program import Program, free_name
 
 _INTRINSICS = "astile.intrinsics.vectors"
 
@@ -11,13 +11,12 @@ class Words:
     """Gives names that are free in a program, each meaning one.
 
     Args:
-        program: what the names are added to.
+        program: what the names are added to; whoever edits it takes new names from here.
     """
 
     def __init__(self, program: Program) -> None:
         self.imports: dict[str, str] = dict(program.imports)
-        self._program = program
-        self._taken: set[str] = set()
+        self._taken = program.used_names()
 
     def intrinsic(self, name: str) -> str:
         """The name of a function of `astile.intrinsics.vectors`."""
@@ -33,7 +32,7 @@ class Words:
 
     def fresh(self, wanted: str) -> str:
         """A name for a new variable."""
-        found = self._program.fresh_name(wanted, self._taken)
+        found = free_name(wanted, self._taken)
         self._taken.add(found)
         return found
 
