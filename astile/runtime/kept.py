@@ -20,6 +20,7 @@ from typing import Any
 from astile import intrinsics
 from astile.cache.files import default_cache_dir
 from astile.cache.sealed import Sealed
+from astile.runtime import collector
 
 #: Settings of numba that leave the machine code as it is.
 _HARMLESS = ("NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER", "NUMBA_CACHE_DIR")
@@ -37,6 +38,7 @@ def keep(function: Callable[..., object], digest: str) -> None:
     """
     for dispatcher in _dispatchers(function):
         dispatcher._cache = _Kept(dispatcher, digest, Sealed(default_cache_dir()))
+        dispatcher.compile = collector.waiting()(dispatcher.compile)
 
 
 def _dispatchers(function: Any) -> list[Any]:

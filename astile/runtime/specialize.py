@@ -21,7 +21,7 @@ from astile.lower.types.truncated import truncating
 from astile.lower.vectors.explicit import Machine
 from astile.lower.work import Work
 from astile.runtime import compile as compiling
-from astile.runtime import kept, load
+from astile.runtime import collector, kept, load
 from astile.runtime.arguments import Checked
 from astile.runtime.launch import Launcher
 from astile.runtime.texts import Text, Texts
@@ -118,7 +118,8 @@ class Specializer:
             with self._lock:  # two threads that come first compile once
                 found = self._launchers.get(key)
                 if found is None:
-                    found = self._made(types, way)
+                    with collector.waiting():
+                        found = self._made(types, way)
                     self._launchers[key] = found
         return found
 
