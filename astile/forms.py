@@ -18,7 +18,7 @@ from astile.frontend.build import build
 from astile.frontend.reductions import reductions
 from astile.ir import needs, query
 from astile.ir.program import Program
-from astile.runtime import arguments
+from astile.runtime import arguments, collector
 from astile.runtime import compile as compiling
 from astile.runtime.arrays import array_facts
 from astile.runtime.specialize import Specializer
@@ -205,7 +205,8 @@ class Forms:
             if key not in self._schedules:
                 if not self._schedules:
                     _require_written(self.program)
-                self._schedules[key] = self._new_schedule(family)
+                with collector.waiting():
+                    self._schedules[key] = self._new_schedule(family)
             return self._schedules[key]
 
     def _new_schedule(self, family: str) -> Schedule:

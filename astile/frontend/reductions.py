@@ -55,6 +55,8 @@ def reductions(program: Program, *, exact: bool = False) -> Program:
                     total += A[i, j]
                 y[i] = A.dtype.type(total)
     """
+    if not any(_may_be_one(program, each) for each in query.preorder(program.function)):
+        return program
     new = program.cloned()
     reducer = _Reducer(new, exact)
     if not edited(new.function, reducer.facts.sizes, reducer.rewritten):
@@ -149,6 +151,18 @@ class _Replaced(ast.NodeTransformer):
         self.reducer.assumed.join(own)
         self.before += made.before
         return nodes.copy_place(node, made.value)
+
+
+def _may_be_one(program: Program, node: ast.AST) -> bool:
+    """Whether a node is spelled as `_form` wants a reduction to be."""
+    match node:
+        case ast.BinOp(op=op):
+            return isinstance(op, ast.MatMult)
+        case ast.Call(func=ast.Attribute(attr=word)):
+            return word in _WORDS
+        case ast.Call(func=ast.Name(id=name)):
+            return program.imports.get(name, name).rpartition(".")[2] in _WORDS
+    return False
 
 
 def _form(facts: Facts, node: ast.AST) -> tuple[str, ast.expr] | None:

@@ -82,8 +82,8 @@ class Program:
 
     def loop(self, identity: int) -> ast.For | None:
         """The first loop with this identity, or None when it is gone."""
-        for each in query.loops(self.function):
-            if nodes.loop_id(each) == identity:
+        for each in query.statements(self.function):
+            if isinstance(each, ast.For) and nodes.loop_id(each) == identity:
                 return each
         return None
 

@@ -110,6 +110,10 @@ def preorder(root: ast.AST) -> list[ast.AST]:
     return found
 
 
+#: Statements that hold no others.
+_SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Pass, ast.Return)
+
+
 def bodies(statement: ast.AST) -> list[list[ast.stmt]]:
     """The statement lists directly inside a statement."""
     found = []
@@ -128,7 +132,10 @@ def statements(root: ast.AST) -> Iterator[ast.stmt]:
         yield root
     for body in bodies(root):
         for each in body:
-            yield from statements(each)
+            if each.__class__ in _SIMPLE:
+                yield each
+            else:
+                yield from statements(each)
 
 
 @dataclass(frozen=True)
@@ -187,13 +194,9 @@ def names_written(root: ast.AST) -> set[str]:
 
 def names(root: ast.AST) -> set[str]:
     """All names and parameter names below `root`."""
-    found: set[str] = set()
-    for node in preorder(root):
-        if isinstance(node, ast.Name):
-            found.add(node.id)
-        elif isinstance(node, ast.arg):
-            found.add(node.arg)
-    return found
+    nodes_below = preorder(root)
+    named = {node.id for node in nodes_below if isinstance(node, ast.Name)}
+    return named | {node.arg for node in nodes_below if isinstance(node, ast.arg)}
 
 
 def base_name(expression: ast.expr) -> str | None:
@@ -255,10 +258,7 @@ def parameters(function: ast.FunctionDef) -> list[str]:
     """Names of the parameters, in order."""
     arguments = function.args
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    if arguments.vararg is not None:
-        every.append(arguments.vararg)
-    if arguments.kwarg is not None:
-        every.append(arguments.kwarg)
+    every += [each for each in (arguments.vararg, arguments.kwarg) if each is not None]
     return [each.arg for each in every]
 
 
@@ -393,7 +393,5 @@ def _expressions(statement: ast.stmt) -> list[ast.expr]:
 
 
 def _load_of(root: ast.AST, variable: str) -> ast.Name | None:
-    for child in preorder(root):
-        if isinstance(child, ast.Name) and child.id == variable and isinstance(child.ctx, ast.Load):
-            return child
-    return None
+    found = (each for each in preorder(root) if isinstance(each, ast.Name) and each.id == variable)
+    return next((each for each in found if isinstance(each.ctx, ast.Load)), None)

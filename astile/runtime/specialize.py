@@ -20,8 +20,8 @@ from astile.lower.types.promotion import Kind
 from astile.lower.types.truncated import truncating
 from astile.lower.vectors.explicit import Machine
 from astile.lower.work import Work
-from astile.runtime import compile as compiling
 from astile.runtime import collector, kept, load
+from astile.runtime import compile as compiling
 from astile.runtime.arguments import Checked
 from astile.runtime.launch import Launcher
 from astile.runtime.texts import Text, Texts
