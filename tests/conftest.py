@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import gc
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -28,6 +29,16 @@ settings.register_profile(
     "tests", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("tests")
+
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests, and the modules they import, are no garbage: do not search them for it.
+
+    Trees of Python and maps of isl are freed by counting; few are in cycles.
+    """
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

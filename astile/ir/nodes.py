@@ -358,13 +358,19 @@ def module_of(body: Sequence[ast.stmt]) -> ast.Module:
 
 def same(first: object, second: object) -> bool:
     """Whether two trees are equal, positions and facts apart."""
-    if type(first) is not type(second):
+    kind = first.__class__
+    if kind is not second.__class__:
         return False
+    if kind in _OPERATORS:
+        return True
     if isinstance(first, ast.AST):
-        return all(
-            same(getattr(first, field, None), getattr(second, field, None))
-            for field in first._fields
-        )
+        held, other = first.__dict__, second.__dict__
+        for field in kind._fields:  # not `all`: printed programs are compared node by node
+            if not same(held.get(field), other.get(field)):
+                return False
+        return True
     if isinstance(first, list) and isinstance(second, list):
         return len(first) == len(second) and all(map(same, first, second))
+    if kind is str:
+        return first == second
     return first == second and repr(first) == repr(second)  # 0.0 and -0.0 are equal

@@ -19,6 +19,8 @@ import tokenize
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from astile.ir import nodes
+
 _STEP = 4
 _OPENING, _CLOSING = "([{", ")]}"
 _LAYOUT = (
@@ -123,7 +125,7 @@ def _is_same(lines: list[str], wrapped: list[str], indent: int) -> bool:
     """Whether two spellings of one statement, or of the header of one, mean the same."""
     first, second = (_header("\n".join(each)[indent:]) for each in (lines, wrapped))
     try:
-        return ast.dump(ast.parse(first)) == ast.dump(ast.parse(second))
+        return nodes.same(ast.parse(first), ast.parse(second))
     except SyntaxError:
         return False
 

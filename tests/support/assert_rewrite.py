@@ -79,12 +79,11 @@ def applied(
     rewrite: Callable[..., Rewritten], before: Program, *args: Any, **options: Any
 ) -> tuple[Program, tuple[int, ...]]:
     """As `rewritten`; also the identities of the loops that the rewrite hands out."""
-    text = ast.dump(before.function, include_attributes=True)
-    origins = _origins(before)
+    held = _held(before)
     result = rewrite(before, *args, **options)
-    assert ast.dump(before.function, include_attributes=True) == text, "the input was changed"
-    assert _origins(before) == origins, "origins of the input were changed"
-    check(result.program, before)
+    assert _held(before) == held, "the input was changed"
+    verify(result.program)
+    check_apart(result.program, before)
     after = simplify(result.program)
     check(after, result.program)
     for identity in result.loops:
@@ -103,22 +102,9 @@ def refused(
 
 
 def check(after: Program, before: Program) -> None:
-    """What holds for every program that a rewrite made."""
+    """What holds for every program that a rewrite made, and that is printed."""
     verify(after)
-    owned = [
-        id(node)
-        for node in ast.walk(after.function)
-        if not isinstance(
-            node, (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
-        )
-    ]
-    assert len(owned) == len(set(owned)), "a node is in the tree twice"
-    there = {id(node) for node in ast.walk(before.function)}
-    assert not there & set(owned), "a node is shared with the program before"
-    identities = [nodes.loop_id(each) for each in query.loops(after.function)]
-    assert None not in identities
-    assert len(set(identities)) == len(identities), "two loops have one identity"
-    assert all(each is not None and each < after.next_loop for each in identities)
+    check_apart(after, before)
     text = module_text(after)
     parsed = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
     assert nodes.same(parsed[-1], after.function), "the printed text is another program"
@@ -127,9 +113,38 @@ def check(after: Program, before: Program) -> None:
         assert len(line) <= max(100, indent + 12), f"more than 100 columns: {line}"
 
 
-def _origins(program: Program) -> list[str]:
-    held = [nodes.origin(each) for each in query.statements(program.function)]
-    return [f"{each.statement} {[ast.dump(e) for e in each.iteration]}" for each in held if each]
+def check_apart(after: Program, before: Program) -> None:
+    """A program shares no node with the one before, and each of its loops is a loop of its own."""
+    owned = list(map(id, query.preorder(after.function)))
+    assert len(owned) == len(set(owned)), "a node is in the tree twice"
+    there = set(map(id, query.preorder(before.function)))
+    assert not there.intersection(owned), "a node is shared with the program before"
+    identities = [nodes.loop_id(each) for each in query.loops(after.function)]
+    assert None not in identities
+    assert len(set(identities)) == len(identities), "two loops have one identity"
+    assert all(each is not None and each < after.next_loop for each in identities)
+
+
+def _held(program: Program) -> list[dict[str, object]]:
+    """What each node of a program, and of the origins of its statements, holds.
+
+    It keeps the nodes alive, so that a node that was put in the place of another is seen.
+    """
+    found = []
+    for node in query.preorder(program.function):
+        found.append(_fields(node))
+        held = nodes.origin(node) if isinstance(node, ast.stmt) else None
+        for each in held.iteration if held is not None else ():
+            found += map(_fields, query.preorder(each))
+    return found
+
+
+def _fields(node: ast.AST) -> dict[str, object]:
+    return {
+        name: list(value) if isinstance(value, list) else value
+        for name, value in vars(node).items()
+        if name in node._fields or name in node._attributes or name in nodes.FACTS
+    }
 
 
 def load(program: Program) -> Callable[..., Any]:
