@@ -31,7 +31,6 @@ settings.register_profile(
 settings.load_profile("tests")
 
 
-
 def pytest_collection_finish() -> None:
     """Thousands of tests, and the modules they import, are no garbage: do not search them for it.
 

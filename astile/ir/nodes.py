@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from astile.errors import InternalError
 
@@ -358,19 +358,20 @@ def module_of(body: Sequence[ast.stmt]) -> ast.Module:
 
 def same(first: object, second: object) -> bool:
     """Whether two trees are equal, positions and facts apart."""
-    kind = first.__class__
-    if kind is not second.__class__:
-        return False
-    if kind in _OPERATORS:
-        return True
-    if isinstance(first, ast.AST):
-        held, other = first.__dict__, second.__dict__
-        for field in kind._fields:  # not `all`: printed programs are compared node by node
-            if not same(held.get(field), other.get(field)):
+    pending: list[tuple[Any, Any]] = [(first, second)]
+    while pending:  # every text that is printed is compared so with its program
+        one, other = pending.pop()
+        kind = one.__class__
+        if kind is not other.__class__:
+            return False
+        if isinstance(one, ast.AST):
+            if kind not in _OPERATORS:
+                held, given = one.__dict__, other.__dict__
+                pending += [(held.get(field), given.get(field)) for field in kind._fields]
+        elif isinstance(one, list):
+            if len(one) != len(other):
                 return False
-        return True
-    if isinstance(first, list) and isinstance(second, list):
-        return len(first) == len(second) and all(map(same, first, second))
-    if kind is str:
-        return first == second
-    return first == second and repr(first) == repr(second)  # 0.0 and -0.0 are equal
+            pending += zip(one, other, strict=True)
+        elif one != other or (kind is not str and repr(one) != repr(other)):
+            return False  # 0.0 and -0.0 are equal
+    return True
