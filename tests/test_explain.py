@@ -15,7 +15,7 @@ from astile.report import human
 from tests.cases import corpus
 from tests.differential import kernels, schedules
 from tests.support.counted import agree
-from tests.support.recipes import RECIPES, transpose
+from tests.support.recipes import RECIPES, small, transpose
 
 
 def corpus_arguments(name):
@@ -300,7 +300,7 @@ def test_sizes_as_people_read_them(size, text):
     "recipe", [each for each in RECIPES if each.barriers is not None], ids=lambda each: each.name
 )
 def test_launches_are_those_of_the_cuda_text(recipe):
-    s = recipe.schedule(small=True)
+    s = small(recipe)
     given = recipe.arguments(*max(recipe.at, key=prod))
     names = list(inspect.signature(recipe.kernel).parameters)
     types = {n: each.dtype.name for n, each in zip(names, given, strict=True)}

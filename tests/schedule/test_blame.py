@@ -13,7 +13,7 @@ import pytest
 from astile import ArgumentError, AstileError, Schedule, tile
 from astile.ir import query
 from tests.differential import kernels
-from tests.support.recipes import RECIPES
+from tests.support.recipes import RECIPES, small
 
 HERE = Path(__file__)
 
@@ -82,7 +82,7 @@ def test_a_line_that_is_not_there(conv_add):
 @pytest.mark.parametrize("name", ["blur", "softmax"])
 def test_every_statement_of_the_user_is_found_in_a_recipe(name):
     recipe = next(each for each in RECIPES if each.name == name)
-    s = recipe.schedule(small=True)
+    s = small(recipe)
     table = s.line_table()
     assert [each.text for each in table] == s.source().splitlines()
     assert {each.call for each in table} <= {None, *(each.call for each in s.steps)}

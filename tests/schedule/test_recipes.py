@@ -27,6 +27,7 @@ from tests.support.recipes import (
     jacobi,
     matmul,
     matrices,
+    small,
     weighted,
 )
 from tests.support.staged import assert_emulates, bind_threads, cuda_text
@@ -39,11 +40,6 @@ EACH = pytest.mark.parametrize("recipe", RECIPES, ids=lambda each: each.name)
 @cache
 def scheduled(recipe: Recipe) -> Schedule:
     return recipe.schedule()
-
-
-@cache
-def small(recipe: Recipe) -> Schedule:
-    return recipe.schedule(small=True)
 
 
 # --- what they print ----------------------------------------------------------------------------

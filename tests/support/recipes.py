@@ -336,3 +336,9 @@ RECIPES = (
         1,
     ),
 )
+
+
+@cache
+def small(recipe: Recipe) -> Schedule:
+    """The small schedule of a recipe, proved once for all tests: they leave it as it is."""
+    return recipe.schedule(small=True)
