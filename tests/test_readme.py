@@ -19,6 +19,8 @@ DOCUMENTS = [
 ]
 #: Its programs end with errors: tests/test_errors_page.py runs them.
 ERRORS = ROOT / "docs" / "errors.md"
+#: Its programs share two lines: tests/test_before_after.py runs them.
+BEFORE_AFTER = ROOT / "docs" / "before_after.md"
 FLAGS = re.MULTILINE | re.DOTALL
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", FLAGS)
 
@@ -30,7 +32,7 @@ def blocks(path):
 
 def programs():
     """Every Python block, with the text block right after it as its output."""
-    for path in dict.fromkeys(each for each in DOCUMENTS if each != ERRORS):
+    for path in dict.fromkeys(each for each in DOCUMENTS if each not in (ERRORS, BEFORE_AFTER)):
         found = [*blocks(path), ("", "")]
         for number, (block, following) in enumerate(pairwise(found)):
             if block[0] == "python":

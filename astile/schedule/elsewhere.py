@@ -46,4 +46,7 @@ CALLED = {
     "prange": "parallel",
     "simd": "vectorize",
     "blockize": "tensorize",
+    "replace": "tensorize",
+    "double_buffer_scope": "double_buffer",
+    "software_pipeline_stage": "pipeline",
 }
