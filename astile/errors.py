@@ -72,6 +72,15 @@ class AstileError(Exception):
         """Say which call failed."""
         self._diagnostic = replace(self._diagnostic, operation=operation)
 
+    def placed(self, find: Callable[[], Span | None]) -> None:
+        """Say which line it is about, unless that is known.
+
+        Args:
+            find: gives the place; it is called where there is none yet.
+        """
+        if self._diagnostic.span is None:
+            self._diagnostic = replace(self._diagnostic, span=find())
+
     def noted(self, note: str) -> None:
         """Say one more thing about why."""
         self._diagnostic = replace(self._diagnostic, notes=(*self._diagnostic.notes, note))

@@ -6,20 +6,26 @@ to those who mend astile only.
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
+import itertools
+import linecache
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType, TracebackType
+from types import FrameType, MappingProxyType, TracebackType
 from typing import Any, ParamSpec, TypeVar, cast
 
 from astile.diagnostics import did_you_mean
 from astile.errors import AstileError, InternalError
+from astile.source import SourceFile, Span
 
 P = ParamSpec("P")
 R = TypeVar("R")
 C = TypeVar("C", bound=type)
+E = TypeVar("E", bound=Exception)
 
 #: Set to anything, it keeps all frames; read when an error is raised.
 FULL_VARIABLE = "ASTILE_FULL_TRACEBACK"
@@ -53,9 +59,36 @@ def without_own(found: TracebackType | None) -> TracebackType | None:
 
 
 def _is_own(each: TracebackType) -> bool:
-    frame = each.tb_frame
-    module = str(frame.f_globals.get("__name__", "")).partition(".")[0]
-    return frame.f_code.co_filename.startswith(_PACKAGE) or module in _HIDDEN
+    module = str(each.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
+    return _is_in_package(each.tb_frame) or module in _HIDDEN
+
+
+def _is_in_package(frame: FrameType) -> bool:
+    return frame.f_code.co_filename.startswith(_PACKAGE)
+
+
+def for_user(error: E) -> E:
+    """An error as users see it: without frames of astile, and at their call where it has no place.
+
+    Args:
+        error: raised below the function that users call, by which this is called.
+    """
+    caller = sys._getframe(1).f_back
+    if isinstance(error, AstileError) and caller is not None and not _is_in_package(caller):
+        error.placed(lambda: _call_in(caller))
+    return error.with_traceback(without_own(error.__traceback__))
+
+
+def _call_in(frame: FrameType) -> Span | None:
+    """The call that a frame is at; None where its text is not known."""
+    code = frame.f_code
+    text = "".join(linecache.getlines(code.co_filename, frame.f_globals))
+    place = next(itertools.islice(code.co_positions(), frame.f_lasti // 2, None), None)
+    line, end_line, start, end = place or (None,) * 4
+    if not text or line is None or start is None:  # Python was asked to leave columns out
+        return None
+    call = ast.Pass(lineno=line, col_offset=start, end_lineno=end_line, end_col_offset=end)
+    return SourceFile(code.co_filename, text).span(call)
 
 
 def entry(function: Callable[P, R]) -> Callable[P, R]:
@@ -74,7 +107,7 @@ def entry(function: Callable[P, R]) -> Callable[P, R]:
         except InternalError:
             raise
         except AstileError as error:
-            raise error.with_traceback(without_own(error.__traceback__)) from None
+            raise for_user(error) from None
         except TypeError as error:
             _suggest(error, function, args, kwargs)
             raise

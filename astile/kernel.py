@@ -100,7 +100,7 @@ class Kernel(Generic[P, R_co]):
         except InternalError:
             raise
         except Exception as error:  # refused, or raised by the user's own statements
-            raise error.with_traceback(frames.without_own(error.__traceback__)) from error.__cause__
+            raise frames.for_user(error) from error.__cause__
 
     if not TYPE_CHECKING:
 

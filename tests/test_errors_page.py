@@ -111,6 +111,15 @@ def test_a_misspelt_name_gets_a_suggestion(code):
     assert "help: did you mean '" in sections()[code]
 
 
+#: Told of an option of the command line, and by generated text without a line of the user's.
+NOWHERE = {"argument.bad-dtype", "emulation.limit"}
+
+
+def test_each_message_names_a_file_a_line_and_a_column():
+    bare = {each.id for each in examples() if not re.search(r"--> \S+:\d+:\d+", each.values[2])}
+    assert bare == NOWHERE
+
+
 def codes_of_source():
     """The codes that the package spells: ``code="..."``, and default codes of classes."""
     found = set()

@@ -78,6 +78,33 @@ def test_a_misspelt_option_gets_a_suggestion():
     assert caught.value.__notes__ == ["'factros' is no option of split: did you mean 'factors'?"]
 
 
+def test_an_error_without_a_place_is_told_at_the_call_of_the_user():
+    größe = 4
+    with pytest.raises(AstileError) as caught:
+        Schedule(plain).split("größe", [None, größe])
+    place = caught.value.diagnostic.span
+    assert place is not None
+    assert place.file.name == __file__
+    line = place.file.line(place.line)
+    assert line is not None
+    shown = line[place.column - 1 : place.end_column - 1]
+    assert shown == 'Schedule(plain).split("größe", [None, größe])'
+
+
+def test_a_call_inside_a_schedule_function_is_the_place():
+    with pytest.raises(AstileError) as caught:
+        tile(schedule=scheduled)(plain)
+    place = caught.value.diagnostic.span
+    assert place is not None
+    assert place.file.line(place.line) == '    s.split("k", [None, 4])'
+
+
+def test_text_that_is_not_known_has_no_place():
+    with pytest.raises(AstileError) as caught:
+        exec('Schedule(plain).split("k", [None, 4])', {"Schedule": Schedule, "plain": plain})
+    assert caught.value.diagnostic.span is None
+
+
 MISSPELT = {
     "a primitive": (lambda: Schedule(plain).splt, "'split'"),
     "a primitive as it is called elsewhere": (lambda: Schedule(plain).divide_loop, "'split'"),

@@ -89,10 +89,7 @@ def _imported(path: Path) -> types.ModuleType:
     try:
         with contextlib.redirect_stdout(sys.stderr):  # what it prints is no part of the answer
             spec.loader.exec_module(module)
-    except AstileError as error:
-        own = _own_frames(error, path)
-        if error.diagnostic.span is None and own:
-            error.noted(f"this is line {own[0].lineno} of {path}")
+    except AstileError:
         raise
     except Exception as error:
         raise click.UsageError(f"{path} cannot be imported:\n{_told(error, path)}") from error

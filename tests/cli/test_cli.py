@@ -306,7 +306,7 @@ def test_a_decorator_that_is_refused_is_told_with_its_line(tmp_path):
         "def f(x):\n    for i in range(9):\n        x[i] = 1\n",
         encoding="utf-8",
     )
-    assert f"this is line 4 of {path}" in run("show", f"{path}:f").output
+    assert f"--> {path}:4:2\n  4 | @tile(q=3)" in run("show", f"{path}:f").output
 
 
 def test_an_error_of_astile_exits_with_1_and_is_told_without_frames(file):

@@ -201,7 +201,7 @@ class _Bounds:
         divisor = affine_sets.quasi(index.right, scope)
         return divisor is not None and divisor.text == extent.text
 
-    def _not_affine(self, array: str, _: int, node: ast.Subscript, index: ast.expr) -> None:
+    def _not_affine(self, array: str, _: int, node: ast.Subscript, index: ast.expr, /) -> None:
         reason = f"the index {print_expression(index)} is not affine in known integers"
         self._unproved(array, node, reason)
 
@@ -293,7 +293,7 @@ class _Negative(_Bounds):
         #: Those of which this form of the program does not tell.
         self.unread: set[tuple[str, int, str]] = set()
 
-    def _not_affine(self, array: str, axis: int, _: ast.Subscript, index: ast.expr) -> None:
+    def _not_affine(self, array: str, axis: int, _: ast.Subscript, index: ast.expr, /) -> None:
         self.unread.add((array, axis, print_expression(index)))
 
     def _index(
