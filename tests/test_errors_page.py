@@ -116,7 +116,8 @@ NOWHERE = {"argument.bad-dtype", "emulation.limit"}
 
 
 def test_each_message_names_a_file_a_line_and_a_column():
-    bare = {each.id for each in examples() if not re.search(r"--> \S+:\d+:\d+", each.values[2])}
+    place = r"--> (\S+|<.*>):\d+:\d+"
+    bare = {each.id for each in examples() if not re.search(place, each.values[2])}
     assert bare == NOWHERE
 
 

@@ -67,6 +67,15 @@ class Attempts:
             return False
         return True
 
+    def problem(self, call: Call) -> ScheduleError | None:
+        """Why a call cannot be applied as written, None where it can."""
+        trial = self._start(exact=self.exact)
+        try:
+            getattr(trial, call.primitive)(*call.arguments, **call.options)
+        except ScheduleError as error:
+            return error
+        return None
+
     def loop(self, name: object) -> ast.For:
         """The loop that an argument of the call names."""
         assert isinstance(name, str)
@@ -168,7 +177,7 @@ def _further_out(attempts: Attempts, error: IllegalSchedule) -> list[str]:
 def _other_loop(attempts: Attempts, error: IllegalSchedule) -> list[str]:
     """Another loop of the nest that can run like this one was to."""
     if error.kind == "race":  # its message names the loops that are independent
-        return _in_parts(attempts, error)
+        return _before_staging(attempts, error) or _in_parts(attempts, error)
     call = attempts.call
     loop, *rest = call.arguments
     node = attempts.loop(loop)
@@ -177,6 +186,17 @@ def _other_loop(attempts: Attempts, error: IllegalSchedule) -> list[str]:
         other = Call(call.primitive, (attempts.name(each), *rest), call.options)
         if attempts.works(other):
             return [f"`{other}` is legal: its iterations are independent"]
+    return []
+
+
+def _before_staging(attempts: Attempts, error: IllegalSchedule) -> list[str]:
+    """What has to be done before an array can get the scope that a hint names."""
+    for scope in ("shared", "local"):
+        call = Call("set_scope", (error.array, scope), {})
+        if any(each.startswith(f"`{call}` first") for each in error.diagnostic.hints):
+            problem = attempts.problem(call)
+            hints = () if problem is None else problem.diagnostic.hints
+            return [f"before `set_scope`: {each}" for each in hints[:1]]
     return []
 
 

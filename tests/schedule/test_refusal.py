@@ -162,6 +162,29 @@ def test_what_is_legal_instead(name: str, hint: str) -> None:
     assert hint in error.diagnostic.hints
 
 
+def test_what_comes_before_a_hint_is_told() -> None:
+    s = Schedule(
+        program("""
+def rows_of(x, out):
+    n, m = out.shape
+    row = np.empty((n + 1, m), np.float32)
+    for i in range(n + 1):
+        for j in range(m):
+            row[i, j] = 2 * x[i, j]
+    for i in range(n):
+        for j in range(m):
+            out[i, j] = row[i, j] + row[i + 1, j]
+""")
+    )
+    s.split("out.i", [None, 16])
+    s.compute_at("row", "i_0")
+    with pytest.raises(IllegalSchedule) as caught:
+        s.bind("i_0", "blockIdx.x")
+    first, *_, last = caught.value.diagnostic.hints
+    assert first == "`set_scope('row', 'shared')` first gives each block cells of its own"
+    assert last.startswith("before `set_scope`: split the loops along this axis by literal factors")
+
+
 @pytest.mark.parametrize("name", ["parallel", "bind"])
 def test_a_sum_may_run_in_parts(name: str) -> None:
     schedule, error = refused(*REFUSED[name])
