@@ -36,7 +36,7 @@ def index_counts(function: ast.FunctionDef) -> dict[str, int]:
     for access in query.accesses(function):
         if not any(map(_adds_axes, query.indices(access))):
             seen(query.base_name(access), len(query.indices(access)))
-    for node in ast.walk(function):
+    for node in query.preorder(function):
         match node:
             case ast.Subscript(value=ast.Attribute(value=ast.Name(id=array), attr="shape")):
                 axis = query.integer(node.slice)
@@ -159,7 +159,7 @@ def _adds_axes(index: ast.expr) -> bool:
 def opened(function: ast.FunctionDef) -> set[str]:
     """Names whose parts or attributes are used, or that are gone through: no plain numbers."""
     found: set[str] = set()
-    for node in ast.walk(function):
+    for node in query.preorder(function):
         if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.value, ast.Name):
             found.add(node.value.id)
         elif isinstance(node, ast.For) and query.header(node) is None:

@@ -36,6 +36,8 @@ def views(program: Program) -> Program:
                 for j in range(A.shape[1]):
                     out[i, j] = 2 * A[i, j]
     """
+    if not any(map(_may_name_a_row, query.statements(program.function))):
+        return program  # as most are: do not read all that is known of them
     result, assumed = program.cloned(), Assumed()
     has_changed = False
     while _replace_one(result, assumed):  # a row of a row is a row once the first is replaced
@@ -111,6 +113,16 @@ def _collect(
             _collect(inner, inside, facts, rows)
 
 
+def _may_name_a_row(statement: ast.stmt) -> bool:
+    """Whether a statement has one of the forms that `_named` knows."""
+    match statement:
+        case ast.Assign(
+            targets=[ast.Name()], value=ast.Subscript() | ast.Attribute(value=ast.Name(), attr="T")
+        ):
+            return True
+    return False
+
+
 def _named(statement: ast.stmt, facts: Facts) -> str | None:
     """``row`` for ``row = A[i]``, ``row = A[i, :]`` and ``B = A.T`` of a known array."""
     match statement:
@@ -154,7 +166,7 @@ def _is_replaceable(
 
 
 def _count(root: ast.AST, name: str) -> int:
-    return sum(isinstance(node, ast.Name) and node.id == name for node in ast.walk(root))
+    return sum(isinstance(node, ast.Name) and node.id == name for node in query.preorder(root))
 
 
 def _stays(facts: Facts, name: str, row: _Row, assumed: Assumed) -> bool:

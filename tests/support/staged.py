@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
+from astile.ir import query
 from astile.runtime import emulate
 from astile.schedule.schedule import Schedule
 from tests.support.assert_rewrite import load
@@ -14,17 +14,17 @@ from tests.support.assert_rewrite import load
 
 def cuda_text(schedule: Schedule, arguments: Sequence[object]) -> str:
     """The CUDA text for arguments of these types."""
-    return _lowered(schedule, arguments).text
+    return schedule.lowered("cuda", dict(_types(schedule, arguments))).text
 
 
-def _lowered(schedule, arguments):
-    names = inspect.signature(load(schedule.original)).parameters
-    types = {
-        name: each.dtype.name
+def _types(schedule: Schedule, arguments: Sequence[object]) -> tuple[tuple[str, str], ...]:
+    """The arrays among arguments, and the types of their cells."""
+    names = query.parameters(schedule.original.function)
+    return tuple(
+        (name, each.dtype.name)
         for name, each in zip(names, arguments, strict=True)
         if isinstance(each, np.ndarray)
-    }
-    return schedule.lowered("cuda", types)
+    )
 
 
 def assert_emulates(
@@ -35,15 +35,17 @@ def assert_emulates(
     Floats may differ by what the order of a sum makes.
     """
     plain = load(schedule.original)
-    made: dict[str, Callable[..., object]] = {}
+    made: dict[tuple[tuple[str, str], ...], Callable[..., object]] = {}
     for size in at:
         sizes = size if isinstance(size, tuple) else (size,)
         one, other = arguments(*sizes), arguments(*sizes)
-        lowered = _lowered(schedule, one)
-        run = made.setdefault(lowered.text, emulate.load(lowered.text, lowered.entry))
+        types = _types(schedule, one)
+        if types not in made:
+            lowered = schedule.lowered("cuda", dict(types))
+            made[types] = emulate.load(lowered.text, lowered.entry)
         with np.errstate(all="ignore"):
             plain(*one)
-        run(*other)
+        made[types](*other)
         for left, right in zip(one, other, strict=True):
             if isinstance(left, np.ndarray):
                 np.testing.assert_allclose(right, left, rtol=1e-5, err_msg=f"at size {size}")
