@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from astile.kernel import Kernel
@@ -12,8 +14,10 @@ from tests.cases.runs import TARGETS, Run, bare, corpus_subject
 pytestmark = pytest.mark.skipif(not corpus.programs(), reason="the case corpus is not here")
 
 
-def few(subject: Subject) -> Subject:
-    """The smallest and the largest size."""
+@cache
+def few(name: str) -> Subject:
+    """A program at its smallest and largest size; targets share what the plain one gives."""
+    subject = corpus_subject(name)
     sizes = list(subject.sizes)
     chosen = [sizes[0], sizes[-1]] if len(sizes) > 2 else sizes
     return Subject(subject.name, subject.function, subject.make_args, chosen, subject.scratch)
@@ -26,7 +30,7 @@ def assert_right(run: Run) -> None:
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", corpus.programs())
 def test_programs_as_they_stand(name: str, target: str) -> None:
-    (run,) = bare(few(corpus_subject(name)), [target])
+    (run,) = bare(few(name), [target])
     assert_right(run)
 
 

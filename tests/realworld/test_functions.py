@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from tests.cases.forms import Subject
@@ -25,8 +27,10 @@ AT_MOST = 0.05
 ALL = {each.name: each for each in subjects()}
 
 
-def few(subject: Subject) -> Subject:
-    """The first two sizes and the last one."""
+@cache
+def few(name: str) -> Subject:
+    """A function at its first two sizes and the last one; tests share what the plain one gives."""
+    subject = ALL[name]
     sizes = [*subject.sizes[:2], subject.sizes[-1]]
     return Subject(subject.name, subject.function, subject.make_args, sizes)
 
@@ -40,7 +44,7 @@ def test_counts():
 
 @pytest.mark.parametrize("name", ALL)
 def test_as_they_stand(name):
-    (run,) = bare(few(ALL[name]), ["python"])
+    (run,) = bare(few(name), ["python"])
     if name in REFUSED:
         assert run.result == "refused"
         assert REFUSED[name] in run.message
@@ -50,7 +54,7 @@ def test_as_they_stand(name):
 
 @pytest.mark.parametrize("name", sorted(COMPILED))
 def test_compiled(name):
-    (run,) = bare(few(ALL[name]), ["cpu"])
+    (run,) = bare(few(name), ["cpu"])
     assert (run.result, run.message) == ("ok", "")
 
 
@@ -59,11 +63,11 @@ def test_compiled(name):
     ["every_other", "rotate", "zero_crossings", "stretch", "log_softmax", "empty_csr", "gravity"],
 )
 def test_emulated(name):
-    (run,) = bare(few(ALL[name]), ["emulate"])
+    (run,) = bare(few(name), ["emulate"])
     assert (run.result, run.message) == ("ok", "")
 
 
 @pytest.mark.parametrize("name", sorted(ALL.keys() - REFUSED.keys()))
 def test_every_loop_split(name):
-    (run,) = splits(few(ALL[name]), ["python"], [(3, 0)])
+    (run,) = splits(few(name), ["python"], [(3, 0)])
     assert run.result in ("ok", "refused"), run
