@@ -326,8 +326,8 @@ class IndexWriter:
         if self.facts.is_integer(index):
             form = self.facts.form(index)
             if self.facts.is_nonnegative(-form - 1, self.ranges):
-                size = nodes.subscript(nodes.attribute(array, "shape"), [nodes.const(axis)])
-                return self.as_signed((affine.atom(size) + affine.of(index)).expression())
+                size = affine.of(self._extent(array, axis))
+                return self.as_signed((size + affine.of(index)).expression())
         if self.checks is not None and self.checks.negative:
             text = printer.print_expression(index)
             if (array, axis, text) in self.checks.negative:
@@ -336,10 +336,17 @@ class IndexWriter:
 
     def _from_end(self, array: str, axis: int, index: ast.expr) -> ast.expr:
         """An index that counts from the end where it is negative."""
-        size = nodes.subscript(nodes.attribute(array, "shape"), [nodes.const(axis)])
-        counted = self.as_signed((affine.atom(size) + affine.of(index)).expression())
+        size = affine.of(self._extent(array, axis))
+        counted = self.as_signed((size + affine.of(index)).expression())
         within = nodes.compare(self.as_signed(index), ast.GtE, nodes.const(0))
         return ast.IfExp(within, self.as_signed(index), counted)
+
+    def _extent(self, array: str, axis: int) -> ast.expr:
+        """The length of an axis; a tuple has no shape, its length is a number."""
+        number = None if self.checks is None else self.checks.extent(array, axis)
+        if number is not None:
+            return nodes.const(number)
+        return nodes.subscript(nodes.attribute(array, "shape"), [nodes.const(axis)])
 
     def _may_leave(self, array: str, axis: int, index: ast.expr) -> bool:
         if self.checks is None or array not in self.checks.arrays or _is_many(index):
@@ -350,7 +357,7 @@ class IndexWriter:
     def _checked(self, array: str, axis: int, index: ast.expr) -> ast.expr:
         """An index that is checked when the kernel runs; a negative one counts from the end."""
         assert self.checks is not None
-        size = nodes.subscript(nodes.attribute(array, "shape"), [nodes.const(axis)])
+        size = self._extent(array, axis)
         value = nodes.call(self.casts.int64, [self.value(index)])
         checked = nodes.call(self.checks.word, [value, size, nodes.name(self.checks.failed)])
         return nodes.call(self.casts.uint64, [checked])  # never negative

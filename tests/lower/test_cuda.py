@@ -160,6 +160,19 @@ def test_a_negative_constant_index_counts_from_the_end() -> None:
     assert out.tolist() == [10.0, 9.0, 8.0, 7.0]
 
 
+def test_the_length_of_a_tuple_is_a_number() -> None:
+    lowered = lower("""
+    def f(x, out):
+        t = (1.5, 2.5, 4.0)
+        for i in range(out.shape[0]):
+            u = (t[i % 3], x[i])
+            out[i] = t[-1] * u[-1] + u[i % 2 - 2]
+    """)
+    x, out = np.arange(4.0), np.zeros(4)
+    emulate.load(lowered.text, "f")(x, out)
+    assert out.tolist() == [1.5, 5.0, 12.0, 15.0]
+
+
 def test_floor_division_of_what_may_be_negative_is_signed() -> None:
     lowered = lower("""
     def f(x, out):
