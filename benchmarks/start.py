@@ -1,7 +1,8 @@
 """How long a process takes to its first result: ``python benchmarks/start.py --help``.
 
 The first process compiles, the second one finds the machine code of the first. Each is measured in
-seconds of the processor, which other programs of the machine disturb less than the clock.
+seconds of the processor, which other programs of the machine disturb less than the clock. Python's
+own bytecode is there for both.
 """
 
 from __future__ import annotations
@@ -55,9 +56,9 @@ def in_this_process(name: str) -> dict[str, float]:
     return found | {"all": sum(found.values())}
 
 
-def _child(name: str, folder: str) -> dict[str, float]:
-    environment = {**os.environ, "ASTILE_CACHE_DIR": f"{folder}/cache", "NUMBA_NUM_THREADS": "1"}
-    environment |= {"PYTHONPYCACHEPREFIX": f"{folder}/bytecode", "OPENBLAS_NUM_THREADS": "1"}
+def _child(name: str, cache: str, bytecode: str, threads: int) -> dict[str, float]:
+    environment = {**os.environ, "ASTILE_CACHE_DIR": cache, "NUMBA_NUM_THREADS": str(threads)}
+    environment |= {"PYTHONPYCACHEPREFIX": bytecode, "OPENBLAS_NUM_THREADS": "1"}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     code = f"import benchmarks.start as s, json; print(json.dumps(s.in_this_process({name!r})))"
     command = [sys.executable, "-c", code]
@@ -70,16 +71,20 @@ def _child(name: str, folder: str) -> dict[str, float]:
 
 @click.command()
 @click.argument("names", nargs=-1, required=True)
-def main(names: tuple[str, ...]) -> None:
+@click.option("--threads", default=1, show_default=True, help="Cores that kernels may use.")
+def main(names: tuple[str, ...], threads: int) -> None:
     """Measure workloads, by name: the first process, and one that comes after it."""
     table = Table(title="seconds to the first result")
     for heading in ("workload", "process", *_PARTS):
         table.add_column(heading, justify="right" if heading in _PARTS else "left")
-    for name in names:
-        with tempfile.TemporaryDirectory() as folder:
-            runs = [_child(name, folder) for _ in range(3)]  # the second one writes bytecode
-        for which, run in (("first", runs[0]), ("second", runs[2])):
-            table.add_row(name, which, *(f"{run[each]:.2f}" for each in _PARTS))
+    with tempfile.TemporaryDirectory() as folder:
+        bytecode = f"{folder}/bytecode"
+        for _ in range(2):  # the second one writes the bytecode of what needs no compiler
+            _child(names[0], f"{folder}/cache", bytecode, threads)
+        for name in names:
+            for which in ("first", "second"):
+                run = _child(name, f"{folder}/cache_{name}", bytecode, threads)
+                table.add_row(name, which, *(f"{run[each]:.2f}" for each in _PARTS))
     Console(width=None if sys.stdout.isatty() else 100).print(table)
 
 

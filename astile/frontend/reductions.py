@@ -161,7 +161,7 @@ def _may_be_one(program: Program, node: ast.AST) -> bool:
         case ast.Call(func=ast.Attribute(attr=word)):
             return word in _WORDS
         case ast.Call(func=ast.Name(id=name)):
-            return program.imports.get(name, name).rpartition(".")[2] in _WORDS
+            return program.imports.get(name, "").rpartition(".")[2] in _WORDS
     return False
 
 

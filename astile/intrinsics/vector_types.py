@@ -155,34 +155,44 @@ def pointer(context: Any, builder: Any, array: Any, value: Any, index: Any, plac
         index: numba's type of the index.
         place: the index.
     """
-    made = context.make_array(array)(context, builder, value)
+    data = _field(context, builder, array, value, "data")
     if not isinstance(index, types.BaseTuple):
         if array.layout == "C":
-            return builder.gep(made.data, [place])
+            return builder.gep(data, [place])
         parts = [place]
     else:
         parts = [builder.extract_value(place, k) for k in range(array.ndim)]
     if array.layout == "C" and array.ndim == 1:
-        return builder.gep(made.data, parts)
-    strides = [builder.extract_value(made.strides, k) for k in range(array.ndim)]
-    if array.layout == "C":
-        strides[-1] = I64(context.get_abi_sizeof(context.get_data_type(array.dtype)))
+        return builder.gep(data, parts)
+    every = _field(context, builder, array, value, "strides")
+    is_packed = array.layout == "C"
+    strides = [builder.extract_value(every, k) for k in range(array.ndim - is_packed)]
+    if is_packed:
+        strides.append(I64(context.get_abi_sizeof(context.get_data_type(array.dtype))))
     offset = I64(0)
     for part, stride in zip(parts, strides, strict=True):
         offset = builder.add(offset, builder.mul(part, stride))
-    start = builder.bitcast(made.data, ir.IntType(8).as_pointer())
-    return builder.bitcast(builder.gep(start, [offset]), made.data.type)
+    start = builder.bitcast(data, ir.IntType(8).as_pointer())
+    return builder.bitcast(builder.gep(start, [offset]), data.type)
+
+
+def _field(context: Any, builder: Any, array: Any, value: Any, name: str) -> Any:
+    """A field of an array, taken from where it is: a copy in memory would have to be seen through.
+
+    Each access of a text asks for fields, and the compiler takes its time for each copy.
+    """
+    position = context.data_model_manager[array].get_field_position(name)
+    return builder.extract_value(value, position)
 
 
 def lane_pointers(
     context: Any, builder: Any, array: Any, value: Any, first: Any, axis: int, lanes: int
 ) -> list[Any]:
     """The addresses of cells along an axis, from the address of the first."""
-    made = context.make_array(array)(context, builder, value)
-    step = builder.extract_value(made.strides, axis)
+    step = builder.extract_value(_field(context, builder, array, value, "strides"), axis)
     start = builder.bitcast(first, ir.IntType(8).as_pointer())
     found = []
     for lane in range(lanes):
         at = builder.gep(start, [builder.mul(step, I64(lane))])
-        found.append(builder.bitcast(at, made.data.type))
+        found.append(builder.bitcast(at, first.type))
     return found
