@@ -13,39 +13,19 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from astile.errors import LoweringError
 from astile.ir import nodes, query
 from astile.ir.program import Program
-from astile.lower import facts
 from astile.lower.indices import IndexWriter
-from astile.lower.types import checked, operators, promotion, rounding, spelled
-from astile.lower.types.expressions import Expressions
+from astile.lower.types import operators, rounding, spelled
+from astile.lower.types.forms_of_target import FormsOfTarget, Typed
 from astile.lower.types.kinds import Kinds
-from astile.lower.types.promotion import Kind, native
-
-
-@dataclass
-class Typed:
-    """Programs of one text whose types are being written out.
-
-    Args:
-        is_checked: whether a number of Python that is divided by zero has to raise.
-        has_half: whether the target computes in float16.
-        is_written: whether the program is the user's own, and no step was taken.
-        helpers: helper function and types of its arguments -> the function made for them.
-    """
-
-    is_checked: bool
-    has_half: bool
-    is_written: bool = False
-    helpers: dict[tuple[object, ...], tuple[Callable[..., object], Program]] = field(
-        default_factory=dict
-    )
+from astile.lower.types.promotion import native
 
 
 def explicit(program: Program, types: Mapping[str, str], target: str = "cpu") -> Program:
@@ -119,14 +99,8 @@ def _explicit(program: Program, types: Mapping[str, str], whole: Typed) -> Progr
     )
 
 
-class _Caster(Expressions):
-    """Edits one cloned program."""
-
-    def __init__(self, program: Program, kinds: Kinds, whole: Typed) -> None:
-        super().__init__(program, kinds, IndexWriter(facts.of(program)))
-        self.whole = whole
-        self.helpers: dict[str, Callable[..., object]] = {}
-        self.helper_programs: dict[str, Program] = {}
+class _Caster(FormsOfTarget):
+    """Edits the statements of one cloned program."""
 
     def check_names(self) -> None:
         """Refuse names that numba holds in float64, which may round what they hold."""
@@ -289,107 +263,9 @@ class _Caster(Expressions):
             written = _explicit(inner.program, inner.types, self.whole)
             self.whole.helpers[key] = (functools.partial(original), written)
         function, written = self.whole.helpers[key]
-        made.func = nodes.name(self._helper_name(name, function))
+        made.func = nodes.name(self.helper_name(name, function))
         self.helper_programs[made.func.id] = written
         return made
-
-    def _helper_name(self, name: str, function: Callable[..., object]) -> str:
-        for known, other in self.helpers.items():
-            if other is function:
-                return known
-        if name in self.helpers:
-            name = self.program.fresh_name(name, self.taken())
-        self.helpers[name] = function
-        return name
-
-    def beside_array(self, kind: str, plain: ast.expr, value: ast.expr) -> ast.expr:
-        """An operand of arithmetic on whole arrays, which a GPU does not have at all."""
-        return super().beside_array(kind, plain, value) if self.whole.is_checked else value
-
-    def quotient(self, made: ast.BinOp) -> ast.expr:
-        """A division of numbers of Python: it raises where the divisor is 0, as Python does."""
-        if not self.whole.is_checked:
-            return made
-        return self._helped(made, *checked.checked_division(type(made.op)))
-
-    def near_remainder(self, made: ast.BinOp) -> ast.expr:
-        """A remainder of what is less than one divisor away from it, by comparisons."""
-        return self._helped(made, *checked.near_remainder()) if self.whole.is_checked else made
-
-    def _helped(
-        self, made: ast.BinOp, word: str, function: Callable[..., object], program: Program
-    ) -> ast.expr:
-        """A call of a function of the text in place of a division."""
-        self.whole.helpers.setdefault((function,), (function, program))
-        found = [n for n, other in self.helpers.items() if other is function]
-        name = found[0] if found else self.program.fresh_name(word, self.taken())
-        self.helpers[name] = function
-        self.helper_programs[name] = program
-        return nodes.call(name, [made.left, made.right])
-
-    def integer_quotient(self, divisor: ast.expr, made: ast.expr, kind: str) -> ast.expr:
-        """A whole division of integers of NumPy, which is 0 where the divisor is 0.
-
-        numba's error model of NumPy has it so on the CPU; a GPU gives any number.
-        """
-        if self.whole.is_checked:
-            return made
-        test = nodes.compare(nodes.clone(divisor), ast.NotEq, nodes.const(0))
-        return ast.IfExp(test, made, self.cast(kind, nodes.const(0)))
-
-    def complex_quotient(self, made: ast.BinOp) -> ast.expr:
-        """A division of complex numbers of NumPy: numba's own raises where the divisor is 0."""
-        if not self.whole.is_checked:
-            return made
-        return nodes.call(self.imported("numpy.true_divide"), [made.left, made.right])
-
-    def sign(self, kind: Kind, plain: ast.Call, made: ast.Call) -> ast.expr:
-        """``np.sign(x) + 0.0``, and of an unsigned x the least of x and 1.
-
-        numba keeps -0.0, and takes unsigned numbers for signed ones.
-        """
-        if not self.whole.is_checked or kind is None or promotion.family(kind) not in "fu":
-            return made
-        if promotion.family(kind) == "f":
-            return nodes.binary(made, ast.Add, self.cast(kind, nodes.const(0.0)))
-        least = self.imported("numpy.minimum")
-        return nodes.call(least, [made.args[0], self.cast(kind, nodes.const(1))])
-
-    def only_cell(self, made: ast.Subscript) -> ast.expr:
-        """``A[()]``, which numba does not read in a loop that runs on several cores."""
-        if not self.whole.is_checked:
-            return made
-        return nodes.copy_place(made, nodes.call(nodes.attribute(made.value, "item")))
-
-    def taken(self) -> set[str]:
-        """Names that were added so far."""
-        return {*self.imports, *self.helpers}
-
-    # --- refusals -------------------------------------------------------------------------------
-
-    def check_half(self, kind: Kind, value: ast.expr) -> None:
-        """Refuse float16, which numba does not compute in on the CPU."""
-        if kind == "float16" and not self.whole.has_half:
-            self.refuse(
-                "this is computed in float16, which numba does not have on the CPU",
-                value,
-                "write float(...) or np.float32(...) around the operands",
-            )
-
-    def check_held(self, wrong: str | None, value: ast.AST) -> None:
-        """Refuse a number of the text that a type does not hold."""
-        if wrong is not None:
-            hint = "write a number that the type holds, or np.int64(...) to compute in 64 bits"
-            self.refuse(wrong, value, hint)
-
-    def refuse(self, message: str, value: ast.AST, hint: str) -> None:
-        """Say that numba has no arithmetic that gives the plain value.
-
-        Raises:
-            LoweringError: always.
-        """
-        span = self.program.source.span(value) or self.program.source.span(self.place)
-        raise LoweringError(message, code="lowering.types", span=span, hints=[hint])
 
 
 def _as_load(target: ast.expr) -> ast.expr:

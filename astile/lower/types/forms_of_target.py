@@ -1,0 +1,157 @@
+"""Expressions whose text a target decides: divisions, signs, helper functions, what it refuses.
+
+A CPU can raise where a number is divided by zero, and has arithmetic on whole arrays but none in
+float16; with a GPU it is the other way round.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from astile.errors import LoweringError
+from astile.ir import nodes
+from astile.ir.program import Program
+from astile.lower import facts
+from astile.lower.indices import IndexWriter
+from astile.lower.types import checked, promotion
+from astile.lower.types.expressions import Expressions
+from astile.lower.types.kinds import Kinds
+from astile.lower.types.promotion import Kind
+
+
+@dataclass
+class Typed:
+    """Programs of one text whose types are being written out.
+
+    Args:
+        is_checked: whether a number of Python that is divided by zero has to raise.
+        has_half: whether the target computes in float16.
+        is_written: whether the program is the user's own, and no step was taken.
+        helpers: helper function and types of its arguments -> the function made for them.
+    """
+
+    is_checked: bool
+    has_half: bool
+    is_written: bool = False
+    helpers: dict[tuple[object, ...], tuple[Callable[..., object], Program]] = field(
+        default_factory=dict
+    )
+
+
+class FormsOfTarget(Expressions):
+    """What `Expressions` leaves to the target.
+
+    Args:
+        program: is edited; a clone.
+        kinds: of its expressions.
+        whole: what all programs of the text share.
+    """
+
+    def __init__(self, program: Program, kinds: Kinds, whole: Typed) -> None:
+        super().__init__(program, kinds, IndexWriter(facts.of(program)))
+        self.whole = whole
+        self.helpers: dict[str, Callable[..., object]] = {}
+        self.helper_programs: dict[str, Program] = {}
+
+    def beside_array(self, kind: str, plain: ast.expr, value: ast.expr) -> ast.expr:
+        """An operand of arithmetic on whole arrays, which a GPU does not have at all."""
+        return super().beside_array(kind, plain, value) if self.whole.is_checked else value
+
+    def quotient(self, made: ast.BinOp) -> ast.expr:
+        """A division of numbers of Python: it raises where the divisor is 0, as Python does."""
+        if not self.whole.is_checked:
+            return made
+        return self._helped(made, *checked.checked_division(type(made.op)))
+
+    def near_remainder(self, made: ast.BinOp) -> ast.expr:
+        """A remainder of what is less than one divisor away from it, by comparisons."""
+        return self._helped(made, *checked.near_remainder()) if self.whole.is_checked else made
+
+    def integer_quotient(self, divisor: ast.expr, made: ast.expr, kind: str) -> ast.expr:
+        """A whole division of integers of NumPy, which is 0 where the divisor is 0.
+
+        numba's error model of NumPy has it so on the CPU; a GPU gives any number.
+        """
+        if self.whole.is_checked:
+            return made
+        test = nodes.compare(nodes.clone(divisor), ast.NotEq, nodes.const(0))
+        return ast.IfExp(test, made, self.cast(kind, nodes.const(0)))
+
+    def complex_quotient(self, made: ast.BinOp) -> ast.expr:
+        """A division of complex numbers of NumPy: numba's own raises where the divisor is 0."""
+        if not self.whole.is_checked:
+            return made
+        return nodes.call(self.imported("numpy.true_divide"), [made.left, made.right])
+
+    def sign(self, kind: Kind, plain: ast.Call, made: ast.Call) -> ast.expr:
+        """``np.sign(x) + 0.0``, and of an unsigned x the least of x and 1.
+
+        numba keeps -0.0, and takes unsigned numbers for signed ones.
+        """
+        if not self.whole.is_checked or kind is None or promotion.family(kind) not in "fu":
+            return made
+        if promotion.family(kind) == "f":
+            return nodes.binary(made, ast.Add, self.cast(kind, nodes.const(0.0)))
+        least = self.imported("numpy.minimum")
+        return nodes.call(least, [made.args[0], self.cast(kind, nodes.const(1))])
+
+    def only_cell(self, made: ast.Subscript) -> ast.expr:
+        """``A[()]``, which numba does not read in a loop that runs on several cores."""
+        if not self.whole.is_checked:
+            return made
+        return nodes.copy_place(made, nodes.call(nodes.attribute(made.value, "item")))
+
+    # --- helper functions -----------------------------------------------------------------------
+
+    def _helped(
+        self, made: ast.BinOp, word: str, function: Callable[..., object], program: Program
+    ) -> ast.expr:
+        """A call of a function of the text in place of a division."""
+        self.whole.helpers.setdefault((function,), (function, program))
+        found = [n for n, other in self.helpers.items() if other is function]
+        name = found[0] if found else self.program.fresh_name(word, self.taken())
+        self.helpers[name] = function
+        self.helper_programs[name] = program
+        return nodes.call(name, [made.left, made.right])
+
+    def helper_name(self, name: str, function: Callable[..., object]) -> str:
+        """The name in the text of a helper function, by `name` where that is free."""
+        for known, other in self.helpers.items():
+            if other is function:
+                return known
+        if name in self.helpers:
+            name = self.program.fresh_name(name, self.taken())
+        self.helpers[name] = function
+        return name
+
+    def taken(self) -> set[str]:
+        """Names that were added so far."""
+        return {*self.imports, *self.helpers}
+
+    # --- refusals -------------------------------------------------------------------------------
+
+    def check_half(self, kind: Kind, value: ast.expr) -> None:
+        """Refuse float16, which numba does not compute in on the CPU."""
+        if kind == "float16" and not self.whole.has_half:
+            self.refuse(
+                "this is computed in float16, which numba does not have on the CPU",
+                value,
+                "write float(...) or np.float32(...) around the operands",
+            )
+
+    def check_held(self, wrong: str | None, value: ast.AST) -> None:
+        """Refuse a number of the text that a type does not hold."""
+        if wrong is not None:
+            hint = "write a number that the type holds, or np.int64(...) to compute in 64 bits"
+            self.refuse(wrong, value, hint)
+
+    def refuse(self, message: str, value: ast.AST, hint: str) -> None:
+        """Say that numba has no arithmetic that gives the plain value.
+
+        Raises:
+            LoweringError: always.
+        """
+        span = self.program.source.span(value) or self.program.source.span(self.place)
+        raise LoweringError(message, code="lowering.types", span=span, hints=[hint])
