@@ -34,9 +34,7 @@ def size_of_conv(program: str, rows: int, columns: int) -> str:
 
 s = Schedule(conv_add)
 print(f"# The function:\n\n{s.source()}")
-i_0, i_1 = s.split("out.i", [None, 16])
-j_0, j_1 = s.split("out.j", [None, 16])
-s.reorder(i_0, j_0, i_1, j_1)  # the loops over tiles outermost
+i_0, j_0, i_1, j_1 = s.tile(["out.i", "out.j"], [16, 16])  # the loops over tiles outermost
 i, j, *_ = s.compute_at("conv", j_0)  # the convolution of each tile right before its add
 s.set_scope("conv", "shared")
 for rows, columns, unit in [(i_0, j_0, "block"), (i, j, "thread"), (i_1, j_1, "thread")]:
