@@ -157,15 +157,6 @@ class Scene:
         """The isl name of a leaf's instances."""
         return f"S{leaf.number}"
 
-    def leaf_of(self, name: str) -> Leaf:
-        """The leaf whose instances have this name."""
-        return self.survey.leaves[int(name[1:])]
-
-    @cached_property
-    def seat_of(self) -> Mapping[int, Seat]:
-        """Number of a leaf -> its seat."""
-        return {seat.leaf.number: seat for seat in self.seats}
-
     def domain(self, leaf: Leaf) -> str:
         """The formula of a leaf's instances: loop ranges, conditions, sizes not negative."""
         sizes = [f"{each} >= 0" for each in self.parameters if not each.startswith("n_")]

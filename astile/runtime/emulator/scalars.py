@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 MASK32 = 0xFFFF_FFFF
-MASK64 = 0xFFFF_FFFF_FFFF_FFFF
 
 
 @cache
