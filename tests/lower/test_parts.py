@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
 
 from astile import Schedule
 from astile.intrinsics import host
+from astile.kernel import Kernel
 from astile.lower import cpu
 from astile.lower.vectors.explicit import Machine
 from astile.schedule import recipes
@@ -70,12 +73,16 @@ def test_without_vectors_and_on_one_core_bodies_stay(options: dict[str, None]) -
     assert list(functions(in_rows(), **options)) == ["normalised"]
 
 
+@cache
+def kernel_in_rows() -> Kernel[..., Any]:
+    return in_rows().build("cpu")
+
+
 @pytest.mark.skipif(host.vector_bytes() < 16, reason="no vectors")
 @pytest.mark.parametrize("shape", [(0, 3), (1, 1), (3, 63), (4, 64), (300, 129)])
 def test_values_are_those_of_the_plain_loops(shape: tuple[int, int]) -> None:
-    kernel = in_rows().build("cpu")
     x = np.random.default_rng(3).integers(-8, 8, shape).astype(np.float32)  # sums are exact
     found, wanted = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
-    kernel(x, found)
+    kernel_in_rows()(x, found)
     normalised(x, wanted)
     np.testing.assert_array_equal(found, wanted)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
 import numpy as np
 import pytest
 
 from astile import LoweringError, tile
+from astile.kernel import Kernel
 
 
 def whole(x, y):
@@ -37,6 +42,12 @@ def row_of_rows(x, y):
         row += row[::-1]
 
 
+@cache
+def on_cpu(function: Callable[..., Any]) -> Kernel[..., Any]:
+    """One for all tests, so that it is compiled once for each type."""
+    return tile(target="cpu")(function)
+
+
 @pytest.mark.parametrize("function", [whole, sliced, rows])
 @pytest.mark.parametrize("other", [3, 5])
 def test_other_lengths_raise_and_store_nothing(function, other):
@@ -45,7 +56,7 @@ def test_other_lengths_raise_and_store_nothing(function, other):
         x, y = x.T.copy(), y.T.copy()
     before = x.copy()
     with pytest.raises(ValueError, match="broadcast"):
-        tile(target="cpu")(function)(x, y)
+        on_cpu(function)(x, y)
     np.testing.assert_array_equal(x, before)
 
 
@@ -58,7 +69,7 @@ def test_one_cell_is_added_to_many(function, shapes):
     x, y = (random.random(each) for each in shapes)
     wanted = x.copy()
     function(wanted, y)
-    tile(target="cpu")(function)(x, y)
+    on_cpu(function)(x, y)
     np.testing.assert_array_equal(x, wanted)
 
 
@@ -83,7 +94,7 @@ def test_cells_are_read_before_they_are_stored(function, dtype, shape):
         x *= 1 + 2j
     wanted = x.copy()
     function(wanted, None)
-    tile(target="cpu")(function)(x, np.zeros(1))
+    on_cpu(function)(x, np.zeros(1))
     np.testing.assert_array_equal(x, wanted)
 
 
