@@ -10,7 +10,7 @@ from astile.ir.program import Program
 
 
 def outline(program: Program) -> str:
-    """One line for each loop and each statement that writes an array.
+    """One line for each loop, and each statement that writes an array or, in a loop, a scalar.
 
     Args:
         program: the program.
@@ -30,8 +30,13 @@ def outline(program: Program) -> str:
                 if statement.orelse:
                     lines.append(f"{indent}else:")
                     walk(statement.orelse, depth + 1)
-            elif written := query.written_arrays(statement):
+            elif written := query.written_arrays(statement) or _scalars(statement, depth):
                 lines.append(f"{indent}{', '.join(written)} = ...")
 
     walk(program.function.body, 1)
     return "\n".join(lines)
+
+
+def _scalars(statement: ast.stmt, depth: int) -> list[str]:
+    """The scalars that a statement in a loop sets."""
+    return sorted(query.names_written(statement)) if depth > 1 else []

@@ -99,6 +99,26 @@ def test_the_outline_names_loops_and_stages(capsys):
     ]
 
 
+def test_the_outline_names_scalars_that_loops_set(capsys):
+    def means(x, out):
+        n, m = x.shape
+        for i in range(n):
+            total = 0.0
+            for j in range(m):
+                total += x[i, j]
+            out[i] = total / m
+
+    Schedule(means).print_loop_nest()
+    assert capsys.readouterr().out.splitlines() == [
+        "means",
+        "    for i in range(n):",
+        "        total = ...",
+        "        for j in range(m):",
+        "            total = ...",
+        "        out = ...",
+    ]
+
+
 def test_a_step_on_an_everyday_kernel_runs_as_plain_python():
     s = Schedule(add)
     s.tile(["i", "j"], [3, 5])
