@@ -174,18 +174,26 @@ def _wrong_class(use: Use, facts: ArrayFacts, target: str) -> _Problem | None:
     if facts.on_device or type(facts.value) in (np.ndarray, np.memmap):
         return None
     name = type(facts.value).__name__
-    return _Problem(f"a {name}", "a plain numpy.ndarray", f"pass np.asarray({use.name})")
+    hint = _written_there(use, f"pass np.asarray({use.name})")
+    return _Problem(f"a {name}", "a plain numpy.ndarray", hint)
+
+
+def _written_there(use: Use, hint: str) -> str:
+    """A hint to pass another array, which holds the result then where one is written."""
+    return f"{hint}, and read the result there" if use.may_be_written else hint
 
 
 def _wrong_dtype(use: Use, facts: ArrayFacts, target: str) -> _Problem | None:
     dtype = facts.dtype
     if not dtype.isnative:
-        hint = f"pass {use.name}.astype({dtype.newbyteorder('=').str[1:]!r})"
+        native = dtype.newbyteorder("=").str[1:]
+        hint = _written_there(use, f"pass {use.name}.astype({native!r})")
         return _Problem(f"an array of {dtype.str!r} (foreign byte order)", "native order", hint)
     if dtype.itemsize in _DTYPE_SIZES.get(dtype.kind, ()):
         return None
     wanted = "an array of bool, integers, float16 to float64, complex64 or complex128"
-    return _Problem(f"an array of {dtype}", wanted, f"pass {use.name}.astype(np.float64)")
+    hint = _written_there(use, f"pass {use.name}.astype(np.float64)")
+    return _Problem(f"an array of {dtype}", wanted, hint)
 
 
 def _wrong_rank(use: Use, facts: ArrayFacts, target: str) -> _Problem | None:
@@ -214,7 +222,7 @@ def _meets_itself(use: Use, facts: ArrayFacts, target: str) -> _Problem | None:
     return _Problem(
         f"a view in which several indices share one cell (strides {facts.strides})",
         "separate cells, since the function writes to it",
-        f"pass {use.name}.copy()",
+        _written_there(use, f"pass {use.name}.copy()"),
     )
 
 
@@ -228,7 +236,8 @@ def _no_array(use: Use, value: object, target: str) -> _Problem | None:
         expected = "an array with __cuda_array_interface__" if on_gpu else "a numpy.ndarray"
         package = "cupy" if on_gpu else "np"
         return _Problem(found, expected, f"pass {package}.from_dlpack({use.name})")
-    return _Problem(found, "a numpy.ndarray", f"pass np.asarray({use.name})")
+    hint = _written_there(use, f"pass np.asarray({use.name})")
+    return _Problem(found, "a numpy.ndarray", hint)
 
 
 def _no_number(use: Use, value: object, target: str) -> _Problem | None:

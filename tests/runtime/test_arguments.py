@@ -139,6 +139,27 @@ def test_refused(case):
     assert isinstance(caught.value, ValueError)
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        [[1.0]],
+        np.zeros((4, 5), object),
+        np.zeros((4, 5), ">f8"),
+        np.lib.stride_tricks.as_strided(np.zeros(5), (4, 5), (0, 8)),
+    ],
+    ids=["list", "object", "byte order", "one cell many times"],
+)
+def test_a_copy_to_be_written_is_where_the_result_is_read(value):
+    for name in ("x", "out"):
+        try:
+            check(uses_of(CONV, out=2), [], arguments(**{name: value}), "cpu")
+        except ArgumentError as error:
+            [hint] = error.diagnostic.hints
+            assert ("read the result there" in hint) == (name == "out")
+        else:
+            assert name == "x"  # cells that are one may be read
+
+
 def test_read_only_array_is_refused_only_where_it_is_written():
     frozen = np.zeros((4, 5))
     frozen.flags.writeable = False
