@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 import astile
+from astile.cli.usage import Misused
 from astile.diagnostics import did_you_mean
 from astile.errors import AstileError
 from astile.kernel import Kernel
@@ -36,7 +37,7 @@ def kernel_of(named: str) -> Kernel[..., Any]:
         name = _only(named, found)
     if name not in found:
         hint = did_you_mean(name, [each for each, value in found.items() if _is_usable(value)])
-        raise click.UsageError(f"{path} defines no {name!r}" + (f"; {hint}" if hint else ""))
+        raise Misused(f"{path} defines no {name!r}", hint)
     value = found[name]
     if isinstance(value, Kernel):
         return value
@@ -56,7 +57,7 @@ def _parts(named: str) -> tuple[Path, str]:
     if path.is_dir():
         raise click.UsageError(f"{before!r} is a directory; write FILE:FUNCTION")
     if not path.is_file():
-        raise click.UsageError(f"there is no file {before!r}; {_like(path)}")
+        raise Misused(f"there is no file {before!r}", _like(path))
     return path, after
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 import astile
+from astile.cli.usage import Misused
 from astile.diagnostics import SCHEMA, Diagnostic, as_dict, did_you_mean
 from astile.errors import AstileError
 
@@ -51,7 +52,7 @@ class _Commands(click.Group):
         """The command that is meant; a misspelt one gets a suggestion."""
         hint = did_you_mean(args[0], _COMMANDS) if args and args[0] not in _COMMANDS else None
         if hint is not None:
-            ctx.fail(f"there is no command {args[0]!r}; {hint}")
+            raise Misused(f"there is no command {args[0]!r}", hint, ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -75,8 +76,12 @@ class _Commands(click.Group):
         except click.ClickException as error:
             if not ctx.obj["json"]:
                 raise
-            told = as_dict(Diagnostic("command.usage", error.format_message()))
-            found = {"schema": SCHEMA, "error": {"type": type(error).__name__, **told}}
+            kind = click.UsageError if isinstance(error, Misused) else type(error)
+            near = error if isinstance(error, Misused) else None
+            message = error.format_message() if near is None else near.told
+            hints = () if near is None else near.hints
+            told = as_dict(Diagnostic("command.usage", message, hints=hints))
+            found = {"schema": SCHEMA, "error": {"type": kind.__name__, **told}}
             click.echo(json.dumps(found, indent=2))
             ctx.exit(error.exit_code)
 

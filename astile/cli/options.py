@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from astile.cli.usage import Misused
 from astile.diagnostics import did_you_mean
 from astile.kernel import Kernel
 from astile.samples import Wanted, known_dtype
@@ -174,9 +175,7 @@ def wanted(
     unknown = sorted({*found.shapes, *found.values, *found.dtypes} - set(parameters))
     if unknown:
         hint = did_you_mean(unknown[0], parameters)
-        raise click.UsageError(
-            f"{kernel.__name__} has no parameter {unknown[0]!r}" + (f"; {hint}" if hint else "")
-        )
+        raise Misused(f"{kernel.__name__} has no parameter {unknown[0]!r}", hint)
     return found
 
 

@@ -280,8 +280,12 @@ def test_what_cannot_be_written_exits_with_2(file, command, output):
 
 def test_a_wrong_call_is_told_as_json(file):
     error = json.loads(run("show", f"{file}:doubel", "--json").output)["error"]
-    assert (error["type"], error["place"], error["hints"]) == ("UsageError", None, [])
-    assert "did you mean 'double'?" in error["message"]
+    assert (error["type"], error["place"], error["hints"]) == (
+        "UsageError",
+        None,
+        ["did you mean 'double'?"],
+    )
+    assert error["message"].endswith("defines no 'doubel'")
 
 
 @pytest.mark.parametrize(
