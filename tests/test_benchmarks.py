@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from astile import Schedule
+from astile import Schedule, tile
 from benchmarks import cpu, measure, worker
 from benchmarks.measure import Machine, Record
 from benchmarks.peers import numba_peer
 from benchmarks.workload import blank
-from benchmarks.workloads import WORKLOADS
+from benchmarks.workloads import WORKLOADS, conv
 
 ASTILE = Record("blur", 1, "astile", 0.004, 0.003, 0.0015, "schedule", 1.0, 0.0025)
 OTHER = Record("blur", 1, "numpy", 0.008, 0.007, 0.0015, "arrays", 0.1, 0.0025)
@@ -165,3 +165,18 @@ def test_nothing_is_begun_without_time(on_gpu: Any) -> None:
     told: list[str] = []
     assert all(each["who"] != "astile" for each in on_gpu.measured("blur", 1.0, told.append))
     assert "blur: no time is left" in told
+
+
+def test_the_convolution_keeps_its_values_where_no_tile_is_whole():
+    kernel = tile(schedule=lambda s: conv.tiled(s, maps=2), target="cpu")(conv.conv32)
+    random = np.random.default_rng(5)
+    for maps, width in ((1, 1), (2, 32), (3, 33), (5, 70)):
+        shapes = (2, 4, width + 2), (maps, 2, 3, 3), (maps, 2, width)
+        x, w, residual = (random.normal(size=e).astype(np.float32) for e in shapes)
+        wanted = residual.astype(np.float64)
+        for p, q in np.ndindex(3, 3):
+            part = x[:, p : p + 2, q : q + width]
+            wanted += np.einsum("mc,cij->mij", w[:, :, p, q], part)
+        out = np.full_like(residual, np.nan)
+        kernel(x, w, residual, out)
+        np.testing.assert_allclose(out, np.maximum(wanted, 0), rtol=1e-5, atol=1e-5)

@@ -59,8 +59,11 @@ def _reference(x: Array, w: Array, residual: Array, out: Array) -> Array:
     return np.maximum(residual, 0)
 
 
-def _tiled(s: Schedule, maps: int = 8, columns: int = 16) -> None:
-    """Sums of a few maps at a time in registers, a vector of columns each; rows on the cores."""
+def tiled(s: Schedule, maps: int = 8, columns: int = 32) -> None:
+    """Sums of a few maps at a time in registers, some columns each; rows on the cores.
+
+    While the sums of a tile are made, the residual of the next one is asked for.
+    """
     j_0, j_1 = s.split("j", [None, columns])
     s.reorder("i", "m", j_0, j_1, "c", "p", "q")
     m_0, m_1 = s.split("m", [None, maps], tail="cut")
@@ -80,13 +83,14 @@ def _tiled(s: Schedule, maps: int = 8, columns: int = 16) -> None:
         s.unroll(each)
     for each in (*named("j_1"), stored[-1], last_stored[-1]):
         s.vectorize(each)
+    s.annotate(tiles, "prefetch", 1)
 
 
 WORKLOADS = (
     Workload(
         "conv32",
         conv32,
-        _tiled,
+        tiled,
         _inputs,
         _reference,
         plain=conv32_in_a_scalar,

@@ -28,6 +28,7 @@ from astile.lower.vectors import (
     row_names,
     squares,
     unrolled,
+    whole,
 )
 from astile.lower.vectors.places import DoesNotFitError, Lanes, Places
 from astile.lower.vectors.registers import Register, Strip
@@ -78,7 +79,8 @@ def vectorised(program: Program, types: Mapping[str, str], machine: Machine) -> 
     if not pass_.made:
         return program
     pass_.replace(work.function)
-    body = prefetched.added(work.function.body, pass_.words, pass_.cell_sizes())
+    body = whole.apart(work.function.body, pass_.words, IndexWriter(known))
+    body = prefetched.added(body, pass_.words, pass_.cell_sizes())
     body = squares.turned(body, pass_.words)
     body = repeated.named(body, pass_.words)
     work.function.body = row_names.named(body, pass_.words)
