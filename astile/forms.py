@@ -21,9 +21,10 @@ from astile.ir.program import Program
 from astile.runtime import arguments, collector
 from astile.runtime import compile as compiling
 from astile.runtime.arrays import array_facts
-from astile.runtime.specialize import Specializer
+from astile.runtime.specialize import Other, Specializer
 from astile.runtime.uses import uses
 from astile.schedule import compose, for_cores
+from astile.schedule.for_cores import Wants
 from astile.schedule.schedule import Schedule
 from astile.schedule.step import Step
 
@@ -60,6 +61,7 @@ class Forms:
         self._exact, self._keeps_sums = exact, keeps_sums
         self._lock = threading.RLock()
         self._schedules: dict[str, Schedule] = {}
+        self._wants: dict[str, Wants] = {}
         self._specializers: dict[str, Specializer] = {}
         self._summed: dict[str, Program | None] = {}
         self._summing: dict[str, Specializer] = {}
@@ -216,7 +218,7 @@ class Forms:
         if self._scheduling is not None:
             self._scheduling(made)
         else:
-            compose.auto(made, self._tiles, family)
+            self._wants[family] = compose.auto(made, self._tiles, family)
         return made
 
     @property
@@ -251,7 +253,8 @@ class Forms:
                 return self._summing[target]
             if target not in self._specializers:
                 schedule = self.schedule(target)
-                other = (lambda: self._untiled) if target == "cpu" and self._has_tiles else None
+                wants = self._wants.get("cpu", Wants()) if target == "cpu" else Wants()
+                other = Other(lambda: self._plain, wants.vectors, wants.floats)
                 made = self._specializer_of(
                     lambda: schedule.program, target, schedule.steps, schedule.state, other
                 )
@@ -276,16 +279,11 @@ class Forms:
                 )
         return self._summed[target]
 
-    @property
-    def _has_tiles(self) -> bool:
-        is_bare = self._scheduling is None and self._tiles is None
-        return is_bare and bool(for_cores.sums(self.program))
-
     @cached_property
-    def _untiled(self) -> Specializer:
-        """What runs on a CPU for types that fit no vectors, for which tiles of sums are no use."""
+    def _plain(self) -> Specializer:
+        """What runs on a CPU for types for which some of the steps are no use."""
         made = Schedule(self.program, exact=self._exact)
-        for_cores.for_cores(made, in_registers=False)
+        for_cores.for_cores(made, plain=True)
         return self._specializer_of(lambda: made.program, "cpu", made.steps, made.state)
 
     def _specializer_of(
@@ -294,7 +292,7 @@ class Forms:
         target: str,
         steps: Sequence[Step] = (),
         state: str | None = None,
-        without_vectors: Callable[[], Specializer] | None = None,
+        other: Other | None = None,
     ) -> Specializer:
         is_reordered = any(e.proof is not None and e.proof.kind != "equal" for e in steps)
         return Specializer(
@@ -305,7 +303,7 @@ class Forms:
             exact=self._exact,
             is_reordered=is_reordered,
             state=state,
-            without_vectors=without_vectors,
+            other=other,
         )
 
     # --- for `kernel.check` ---------------------------------------------------------------------

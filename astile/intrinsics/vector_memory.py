@@ -26,6 +26,8 @@ from astile.intrinsics.vector_types import (
 
 #: The smallest part of a vector that is stored around the caches.
 _PART_BYTES = 16
+#: Arrays of so many bytes or more are in no cache when they are used again.
+_LARGE_BYTES = 1 << 25
 
 
 def _lanes(value: Any) -> int:
@@ -249,22 +251,35 @@ def _store_where(typing: Any, mask: Any, array: Any, index: Any, vector: Any) ->
     return signature(types.void, mask, array, wanted, vector), generate
 
 
-def _store_streaming(typing: Any, array: Any, index: Any, vector: Any) -> Any:
-    """Whole vectors, or their parts of 16 bytes: NumPy aligns arrays to no more than that."""
-    _require_same(array, vector)
-    wanted = index_type(array, index)
-    if vector.is_mask or not _is_straight(array):
-        return _store(typing, array, index, vector)
-    whole = vector.lanes * _bytes_of(vector)
-    sizes = [whole, _PART_BYTES] if whole > _PART_BYTES else [whole]
-    sizes = [] if whole & (whole - 1) else sizes
+def _store_around(least: int) -> Any:
+    """An intrinsic that stores around the caches, in arrays of so many bytes or more.
 
-    def generate(context: Any, builder: Any, call: Any, values: Any) -> Any:
-        at = pointer(context, builder, array, values[0], wanted, values[1])
-        _streamed(builder, values[2], at, vector, sizes)
-        return context.get_dummy_value()
+    Whole vectors, or their parts of 16 bytes: NumPy aligns arrays to no more than that.
+    """
 
-    return signature(types.void, array, wanted, vector), generate
+    def typed(typing: Any, array: Any, index: Any, vector: Any) -> Any:
+        _require_same(array, vector)
+        wanted = index_type(array, index)
+        if vector.is_mask or not _is_straight(array):
+            return _store(typing, array, index, vector)
+        whole = vector.lanes * _bytes_of(vector)
+        sizes = [whole, _PART_BYTES] if whole > _PART_BYTES else [whole]
+        sizes = [] if whole & (whole - 1) else sizes
+
+        def generate(context: Any, builder: Any, call: Any, values: Any) -> Any:
+            at = pointer(context, builder, array, values[0], wanted, values[1])
+            cells = context.make_array(array)(context, builder, values[0]).nitems
+            enough = cells.type(-(-least // _bytes_of(vector)))
+            with builder.if_else(builder.icmp_signed(">=", cells, enough)) as (then, otherwise):
+                with then:
+                    _streamed(builder, values[2], at, vector, sizes)
+                with otherwise:
+                    _streamed(builder, values[2], at, vector, [])
+            return context.get_dummy_value()
+
+        return signature(types.void, array, wanted, vector), generate
+
+    return intrinsic(typed)
 
 
 def _streamed(builder: Any, value: Any, at: Any, vector: Vector, sizes: list[int]) -> None:
@@ -373,7 +388,8 @@ load_where = intrinsic(_load_where)
 store = intrinsic(_store)
 store_along = intrinsic(prefer_literal=True)(_store_along)
 store_where = intrinsic(_store_where)
-store_streaming = intrinsic(_store_streaming)
+store_streaming = _store_around(0)
+store_large = _store_around(_LARGE_BYTES)
 get = intrinsic(_get)
 get_where = intrinsic(_get_where)
 put = intrinsic(_put)

@@ -20,6 +20,7 @@ that are C-contiguous by their type are read and written with one instruction.
 ``store_where(mask, a, index, v)``             the lanes where the mask holds
 ``store_along(a, index, axis, v)``             cells along another axis
 ``store_streaming(a, index, v)``               around the caches, at multiples of 16 bytes
+``store_large(a, index, v)``                   the same where the array has 32 MiB or more
 ``get(a, index)``, ``put(a, index, x)``        one cell
 ``get_where(mask, a, index)``                  one cell if any lane of the mask holds, else 0
 ``prefetch(a, index)``                         brings the line of a cell near; any index is safe
@@ -85,6 +86,7 @@ from astile.intrinsics.vector_memory import (
     put,
     store,
     store_along,
+    store_large,
     store_streaming,
     store_where,
 )
@@ -127,6 +129,7 @@ __all__ = [
     "square_root",
     "store",
     "store_along",
+    "store_large",
     "store_streaming",
     "store_where",
     "sum_of",

@@ -16,7 +16,7 @@ from astile.lower import cpu, places, python
 from astile.lower.lowered import Lowered
 from astile.lower.types import numeric
 from astile.lower.types.kinds import Kinds
-from astile.lower.types.promotion import Kind
+from astile.lower.types.promotion import Kind, native
 from astile.lower.types.truncated import truncating
 from astile.lower.vectors.explicit import Machine
 from astile.lower.work import Work
@@ -27,6 +27,8 @@ from astile.runtime.launch import Launcher
 from astile.runtime.texts import Text, Texts
 from astile.runtime.uses import Use
 from astile.source import Span
+
+_FLOATS = ("float32", "float64")
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,21 @@ class Way:
     one_core: bool = False
 
 
+@dataclass(frozen=True)
+class Other:
+    """What takes over for types for which a schedule is no use.
+
+    Args:
+        specializer: of the other schedule.
+        vectors: whether it does where vectors do not fit.
+        floats: the arrays for which it does where they hold no floating-point numbers.
+    """
+
+    specializer: Callable[[], Specializer]
+    vectors: bool = False
+    floats: frozenset[str] = frozenset()
+
+
 class Specializer:
     """Makes the callables of one scheduled program for one target, each of them once.
 
@@ -56,7 +73,7 @@ class Specializer:
         is_reordered: whether contributions may reach a cell in another order than in `original`.
         state: names `scheduled` among all programs, and `original` with it; None where nothing
             is kept of it.
-        without_vectors: what takes over for types of which there are no vectors.
+        other: what takes over for some types; None where nothing does.
     """
 
     def __init__(
@@ -69,14 +86,14 @@ class Specializer:
         exact: bool = False,
         is_reordered: bool = False,
         state: str | None = None,
-        without_vectors: Callable[[], Specializer] | None = None,
+        other: Other | None = None,
     ) -> None:
         self.target = target
         self._original, self._scheduled = original, scheduled
         self._parameters = tuple(parameters)
         self._exact, self._is_reordered = exact, is_reordered
         self._work = Work(original)
-        self._without_vectors = without_vectors
+        self._takes_over = other
         self._lock = threading.RLock()
         self._launchers: dict[tuple[object, ...], Launcher] = {}
         options = (target, exact, is_reordered, host.vector_bytes())
@@ -159,11 +176,16 @@ class Specializer:
         return self._original if original else self._scheduled()
 
     def _other(self) -> Specializer:
-        assert self._without_vectors is not None
-        return self._without_vectors()
+        assert self._takes_over is not None
+        return self._takes_over.specializer()
 
     def _text(self, types: Mapping[str, str], way: Way) -> Text | None:
         """The text for arguments of some types, found or made; None where others take over."""
+        other = self._takes_over
+        if other is not None and other.floats and not way.original:
+            kinds = Kinds(self._original, types).arrays
+            if any(native(kinds.get(each) or "") not in _FLOATS for each in other.floats):
+                return None
 
         def lower(original: bool) -> Lowered:
             return self._lower(self._program(original), types, way)
@@ -176,7 +198,7 @@ class Specializer:
         if self._is_reordered and not original:
             original = self._must_keep_order(types)
         lowered = lower(original)
-        if not (original or lowered.in_registers) and self._without_vectors is not None:
+        if not (original or lowered.in_registers) and other is not None and other.vectors:
             return None
         returned: tuple[Kind, ...] = ()
         if self.target != "python":

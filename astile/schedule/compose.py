@@ -11,7 +11,7 @@ from astile.errors import LoweringError, ScheduleError
 from astile.ir import query
 from astile.rewrites.parts.result import check_listed
 from astile.schedule import select
-from astile.schedule.for_cores import attempt, for_cores
+from astile.schedule.for_cores import Wants, attempt, for_cores
 from astile.schedule.select import Loop
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _written(loops: object, sizes: object) -> str:
     return f"write `tile({names}, {wanted})`"
 
 
-def auto(s: Schedule, tiles: Mapping[str, int] | None = None, target: str = "cpu") -> None:
+def auto(s: Schedule, tiles: Mapping[str, int] | None = None, target: str = "cpu") -> Wants:
     """The schedule of `@tile` and `@tile(i=16, j=16)`.
 
     Tiles the loops of the last stage, computes the stages before it inside a tile where that is
@@ -92,25 +92,28 @@ def auto(s: Schedule, tiles: Mapping[str, int] | None = None, target: str = "cpu
             choose, and then leaves out what is not legal.
         target: ``"cpu"``, ``"python"``, ``"cuda"`` or ``"emulate"``.
 
+    Returns:
+        What types the steps are for.
+
     Raises:
         ScheduleError: when named loops are not there, or tiling them is not legal.
     """
     on_gpu = target in ("cuda", "emulate")
     if tiles is None and not on_gpu:
-        for_cores(s)
-        return
+        return for_cores(s)
     if tiles is not None:
         outer, inner = _tiled_by_name(s, tiles)
     else:
         found = _tiled_by_rule(s, _CUDA_TILE)
         if found is None:
-            return
+            return Wants()
         outer, inner = found
     staged = _interleave(s, outer, "shared" if on_gpu else "local")
     if on_gpu:
         _bind_where_possible(s, outer, inner, staged)
     else:
         attempt(s.parallel, outer[0])
+    return Wants()
 
 
 def _tiled_by_name(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import contextlib
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from astile.errors import ScheduleError
@@ -15,7 +16,15 @@ from astile.ir import nodes, query
 from astile.ir.printer import print_expression
 from astile.ir.program import Program
 from astile.lower.vectors.values import NEARLY
-from astile.schedule import contractions, register_tiles, rims, rows_inside
+from astile.schedule import (
+    contractions,
+    register_tiles,
+    rims,
+    rows_at_once,
+    rows_inside,
+    shared_rows,
+    waiting_rows,
+)
 from astile.schedule.contractions import Contraction
 from astile.schedule.select import Loop
 from astile.schedule.steps import Steps
@@ -47,7 +56,20 @@ def sums(program: Program) -> list[Contraction]:
     return contractions.find(program, _LEAST)
 
 
-def for_cores(s: Schedule, *, in_registers: bool = True) -> None:
+@dataclass(frozen=True)
+class Wants:
+    """What the steps that were chosen are good for.
+
+    Args:
+        vectors: loops that have to fit vector registers.
+        floats: arrays whose values take a processor as long as floating-point numbers do.
+    """
+
+    vectors: bool = False
+    floats: frozenset[str] = frozenset()
+
+
+def for_cores(s: Schedule, *, plain: bool = False) -> Wants:
     """Choose the steps for a program that runs on a CPU.
 
     Sums of products are kept in registers, a tile at a time, where there is enough of them. The
@@ -57,18 +79,28 @@ def for_cores(s: Schedule, *, in_registers: bool = True) -> None:
 
     Args:
         s: the schedule; steps are added to it.
-        in_registers: whether to keep sums of products in registers, which takes vectors.
+        plain: leave out what is no use to all types.
+
+    Returns:
+        What types the steps are for.
     """
-    for each in sums(s.program)[:_MOST] if in_registers else ():
+    wants, in_tiles = Wants(), False
+    few: set[int] = set()
+    for each in sums(s.program)[:_MOST] if not plain else ():
         trial = s.copy()
         if attempt(_tiled_sums, trial, each):
             s.adopt(trial)
+            in_tiles = True
     _rows_inside(s)
     _near_their_use(s)
+    _nests_together(s, few)
     _rims_apart(s)
-    _on_cores(s)
+    if not plain:
+        wants = _rows_together(s, few)
+    _on_cores(s, few)
     if not s.exact:
         _functions_in_vectors(s)
+    return replace(wants, vectors=wants.vectors or in_tiles)
 
 
 def attempt(step: Callable[..., object], *arguments: object) -> bool:
@@ -213,6 +245,19 @@ def _depends_on(s: Schedule, array: str, row: Loop) -> bool:
     )
 
 
+def _nests_together(s: Schedule, few: set[int]) -> None:
+    """Run nests that use the same rows in one loop, as long as several cores can share it."""
+    tried: set[tuple[int, int]] = set()
+    while waiting := [each for each in shared_rows.pairs(s.program) if each not in tried]:
+        pair = waiting[0]
+        tried.add(pair)
+        trial, ends = s.copy(), set(few)
+        loops = (Loop(trial, each) for each in pair)
+        if attempt(shared_rows.together, trial, *loops, ends):
+            s.adopt(trial)
+            few |= ends
+
+
 def _rims_apart(s: Schedule) -> None:
     identities = [nodes.loop_id(nest[-1]) for nest in rows_inside.innermost(s.program)]
     for identity in identities:
@@ -224,16 +269,34 @@ def _rims_apart(s: Schedule) -> None:
             attempt(s.peel, _handle(s, loop), *found)
 
 
-def _on_cores(s: Schedule) -> None:
+def _rows_together(s: Schedule, few: set[int]) -> Wants:
+    """Run several rows at once: those whose cells wait for each other, and those of stencils."""
+    vectors, floats = False, set()
+    for nest in rows_inside.innermost(s.program):
+        trial, left = s.copy(), set(few)
+        columns = waiting_rows.lag(nest)
+        if columns is not None:
+            if attempt(waiting_rows.side_by_side, trial, nest, columns, left):
+                s.adopt(trial)
+                floats.update(query.written_arrays(nest[-1]))
+                few |= left
+        elif rows_at_once.share_cells(nest) and attempt(rows_at_once.at_once, trial, nest, left):
+            s.adopt(trial)
+            vectors = True
+            few |= left
+    return Wants(vectors, frozenset(floats))
+
+
+def _on_cores(s: Schedule, few: set[int]) -> None:
     for statement in list(s.program.function.body):
-        _spread(s, statement, depth=0)
+        _spread(s, statement, few, depth=0)
 
 
-def _spread(s: Schedule, statement: ast.stmt, depth: int) -> None:
-    """Run the outermost loops below a statement on several cores that can."""
+def _spread(s: Schedule, statement: ast.stmt, few: set[int], depth: int) -> None:
+    """Run the outermost loops below a statement on several cores that can, but for short ones."""
     if isinstance(statement, ast.For) and query.header(statement) is not None:
         identity = nodes.loop_id(statement)
-        if identity is None or s.program.loop(identity) is None:
+        if identity is None or identity in few or s.program.loop(identity) is None:
             return
         has_inner = len(query.loops(statement)) > 1
         if (has_inner or depth == 0) and attempt(s.parallel, Loop(s, identity)):
@@ -241,7 +304,7 @@ def _spread(s: Schedule, statement: ast.stmt, depth: int) -> None:
         depth += 1
     for body in query.bodies(statement):
         for each in body:
-            _spread(s, each, depth)
+            _spread(s, each, few, depth)
 
 
 def _functions_in_vectors(s: Schedule) -> None:

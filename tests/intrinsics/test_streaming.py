@@ -6,7 +6,14 @@ import numba  # noqa: TID251
 import numpy as np
 import pytest
 
-from astile.intrinsics.vectors import fence, load, prefetch, prefetch_second, store_streaming
+from astile.intrinsics.vectors import (
+    fence,
+    load,
+    prefetch,
+    prefetch_second,
+    store_large,
+    store_streaming,
+)
 
 CELLS = 96
 
@@ -21,6 +28,11 @@ def streamed_16(a, out, at):
 def streamed_4(a, out, at):
     store_streaming(out, at, load(a, 0, 4))
     fence()
+
+
+@numba.njit
+def large_4(a, out, at):
+    store_large(out, at, load(a, 0, 4))
 
 
 @numba.njit
@@ -48,6 +60,15 @@ def test_stores_at_every_address(stores, lanes: int, dtype: type) -> None:
         wanted = np.full(CELLS, -1, dtype)
         wanted[at : at + lanes] = a[:lanes]
         np.testing.assert_array_equal(out, wanted)
+
+
+@pytest.mark.parametrize("cells", [CELLS, 1 << 22])
+def test_stores_in_arrays_that_are_large_or_not(cells: int) -> None:
+    a, out = np.arange(1.0, 17.0), from_a_line(cells, np.float64)
+    for at in range(9):
+        out[: at + 8] = -1
+        large_4(a, out, at)
+        np.testing.assert_array_equal(out[: at + 8], [-1] * at + [1, 2, 3, 4] + [-1] * 4)
 
 
 @pytest.mark.parametrize("at", [0, 15, 10**6, -(10**9), 2**62])

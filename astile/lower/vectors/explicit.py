@@ -32,7 +32,7 @@ from astile.lower.vectors import (
 )
 from astile.lower.vectors.places import DoesNotFitError, Lanes, Places
 from astile.lower.vectors.registers import Register, Strip
-from astile.lower.vectors.statements import STORE, STREAMING, Statements
+from astile.lower.vectors.statements import STORE, Statements
 from astile.lower.vectors.values import Values
 from astile.lower.vectors.words import Words
 
@@ -255,8 +255,7 @@ class _Pass:
         exact = self.machine.exact
         values = Values(self.kinds, self.words, self.held, self.rows, self._places, exact=exact)
         values.masks = self._masks
-        streaming = nodes.notes(loop).get(STORE) == STREAMING
-        return Statements(values, self.loose, exact=exact, streaming=streaming)
+        return Statements(values, self.loose, exact=exact, store=nodes.notes(loop).get(STORE))
 
     def _vectors(self, loop: ast.For) -> dict[str, str]:
         """The names that differ from lane to lane -> those of their vectors."""

@@ -13,8 +13,11 @@ from astile.lower.vectors import dataflow
 from astile.lower.vectors.places import DoesNotFitError, Lanes
 from astile.lower.vectors.values import NUMBERS, Values
 
-#: The note of a loop that has its results written around the caches.
-STORE, STREAMING = "store", "streaming"
+#: The note of a loop that has its results written around the caches, and its values: always, or
+#: where the array that is stored to is large.
+STORE, STREAMING, LARGE = "store", "streaming", "large"
+#: Value of the note -> the function that stores.
+_STORES = {STREAMING: "store_streaming", LARGE: "store_large"}
 
 
 class Statements:
@@ -24,17 +27,17 @@ class Statements:
         values: writes expressions.
         loose: vectors in registers whose other lanes nobody reads, wherever a mask is.
         exact: keep the rounding of each product that is added to a sum.
-        streaming: write results around the caches.
+        store: the note of the loop on how results are written.
     """
 
     def __init__(
-        self, values: Values, loose: frozenset[str], *, exact: bool, streaming: bool
+        self, values: Values, loose: frozenset[str], *, exact: bool, store: object
     ) -> None:
         self.values = values
         self._loose = loose
         self._reads: dict[int, ast.expr] = {}
         self._exact = exact
-        self._streaming = streaming
+        self._stores = _STORES.get(store, "store") if isinstance(store, str) else "store"
 
     def block(self, body: Sequence[ast.stmt], lanes: Lanes) -> list[ast.stmt]:
         """Statements in order."""
@@ -162,7 +165,7 @@ class Statements:
         elif lanes.mask is not None:
             word, arguments = "store_where", [nodes.clone(lanes.mask), *arguments]
         else:
-            word = "store_streaming" if self._streaming else "store"
+            word = self._stores
         return ast.Expr(self.values.call(word, *arguments, made))
 
     def _result(self, target: ast.expr, value: ast.expr, dtype: str, lanes: Lanes) -> ast.expr:

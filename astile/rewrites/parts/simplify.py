@@ -84,8 +84,10 @@ class _Walker:
         return [statement]
 
     def _guard(self, guard: ast.If, ranges: list[Range]) -> list[ast.stmt]:
-        """A guard; one that holds nothing but another is joined with it."""
+        """A guard; one that holds nothing but another is joined with it, dead ones are left out."""
         tests = [_Indices(self.integers, ranges).condition(each) for each in conditions(guard)]
+        if any(map(_never_holds, tests)):
+            return []
         body = self.block(guard.body, ranges)
         inner = query.only_statement(body)
         above = nodes.comments(guard)
@@ -294,21 +296,31 @@ def _given(others: Sequence[ast.expr], condition: ast.expr) -> ast.expr:
 
 
 def _holds(condition: ast.expr, ranges: list[Range]) -> bool:
+    gap = _gap(condition)
+    return gap is not None and intervals.is_nonnegative(gap, ranges)
+
+
+def _never_holds(condition: ast.expr) -> bool:
+    """Whether a condition compares two numbers, and does not hold."""
+    gap = _gap(condition)
+    return gap is not None and gap.value is not None and gap.value < 0
+
+
+def _gap(condition: ast.expr) -> Affine | None:
+    """What is not negative where a comparison holds; None for other conditions."""
     if not isinstance(condition, ast.Compare) or len(condition.ops) != 1:
-        return False
+        return None
     left, right = affine.of(condition.left), affine.of(condition.comparators[0])
     match condition.ops[0]:
         case ast.Lt():
-            gap = right - left - 1
+            return right - left - 1
         case ast.LtE():
-            gap = right - left
+            return right - left
         case ast.Gt():
-            gap = left - right - 1
+            return left - right - 1
         case ast.GtE():
-            gap = left - right
-        case _:
-            return False
-    return intervals.is_nonnegative(gap, ranges)
+            return left - right
+    return None
 
 
 def _chained(tests: Sequence[ast.expr]) -> list[ast.expr]:
