@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from astile import Schedule, tile
-from astile.lower import work
+from astile.lower import cpu, work
 from astile.runtime import compile as compiling
 from tests.support.scheduled import program
 
@@ -109,6 +109,24 @@ def test_a_process_that_has_one_thread_starts_no_others(monkeypatch: pytest.Monk
         y[...] = 0
         texts.append(kernel._repeats.find((x, y)).text)
     assert ["prange" in each for each in texts] == [False, True]
+
+
+def test_the_first_call_writes_one_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "FEW", 1000)
+    lower, written = cpu.lower, []
+
+    def noted(*arguments, **options):
+        made = lower(*arguments, **options)
+        written.append("prange" in made.text)
+        return made
+
+    monkeypatch.setattr(cpu, "lower", noted)
+    schedule = Schedule(rows)
+    schedule.parallel("i")
+    kernel = schedule.build("cpu")
+    for n in (3, 100, 4):
+        kernel(np.ones((n, 20)), np.zeros((n, 20)))
+    assert written == [False, True]
 
 
 def test_a_program_without_cores_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
