@@ -155,8 +155,10 @@ def no_attribute(
         called: what some of its attributes are called elsewhere.
     """
     message = f"{type(owner).__name__!r} object has no attribute {name!r}"
-    public = [each for each in dir(owner) if not each.startswith("_")]
-    hint = None if name.startswith("_") else did_you_mean(name, public, called)
+    hint = None
+    if not name.startswith("_"):  # Python looks for many such, as when it copies an object
+        public = [each for each in dir(owner) if not each.startswith("_")]
+        hint = did_you_mean(name, public, called)
     # without the object, or Python would add a suggestion of its own
     return AttributeError(f"{message}; {hint}" if hint else message, name=name)
 
