@@ -12,12 +12,15 @@ from astile import Schedule, tile
 from astile.analysis import isl
 from astile.analysis.counts.counting import count
 from astile.analysis.counts.general import general
-from astile.analysis.counts.symbolic import NoFormulaError, Symbolic
+from astile.analysis.counts.parts import NoFormulaError
+from astile.analysis.counts.symbolic import Symbolic
 from astile.analysis.counts.traffic import estimated, measure
 from astile.analysis.forms.params import extent_name
 from astile.analysis.reading.model import extract
 from tests.cases import corpus
 from tests.differential import kernels, schedules
+from tests.support import recipes
+from tests.support.recipes import RECIPES
 from tests.test_explain import corpus_arguments
 
 SETS = {
@@ -132,6 +135,15 @@ def names_in(formula):
     return compile(str(formula), "<formula>", "eval").co_names
 
 
+#: Arguments of recipes -> sizes for which formulas hold.
+LARGE = {
+    recipes.matrices: (71, 72, 73),
+    **dict.fromkeys((recipes.image, recipes.image_and_weights, recipes.turned), (71, 78)),
+    recipes.rows: (71, 70),
+    **dict.fromkeys((recipes.data, recipes.pixels), (97,)),
+}
+#: Recipes for which some formula holds only for larger sizes than these, or than they have.
+SMALL = ("matmul_registers", "three", "histogram", "block_histogram")
 #: Programs whose arguments in the corpus are smaller than what formulas hold for.
 TOO_SMALL = (
     "bn_gelu", "chamfer", "conv2d_nchw", "depthwise_conv", "doitgen", "embedding_bag", "fdtd_2d",
@@ -160,6 +172,37 @@ def test_formulas_of_tiles_are_what_is_counted(name, apply):
     shapes = {"x": (71, 78), "w": (3, 3), "bias": (69, 76), "out": (69, 76)}
     given = {k: v for k, v in shapes.items() if name == "conv_add" or k in ("x", "out")}
     assert agree(s.program, given, {}) > 25
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda each: each.name)
+def test_formulas_of_recipes_are_what_is_counted(recipe):
+    program = recipe.schedule(small=True).program
+    given = recipe.arguments(*LARGE.get(recipe.arguments, (71, 70)))
+    names = [each.arg for each in program.function.args.args]
+    shapes = {n: each.shape for n, each in zip(names, given, strict=True)}
+    assert agree(program, shapes, {}) > 3 or recipe.name in SMALL
+
+
+@pytest.mark.parametrize("operations", [*range(1, 40, 6), 100, 400, 1600])
+def test_where_isl_gives_up_there_is_no_formula_and_no_other_end(operations, monkeypatch):
+    def restart(session, seconds, spent=0.0):
+        session.context.reset_operations()
+        session.context.set_max_operations(0 if seconds is None else operations)
+
+    [recipe] = [each for each in RECIPES if each.name == "matmul_packed"]
+    model = extract(recipe.schedule(small=True).program)
+    monkeypatch.setattr(isl.Session, "restart", restart)
+    found = general(model, {})
+    assert any("none was found in time" in each for each in found.reasons)
+
+
+def test_what_isl_cannot_print_is_no_integer():
+    session = isl.Session()
+    value = session.set("{ [i] : 0 <= i < 9 }").dim_max_val(0)
+    assert isl.integer(value) == 8
+    session.context.set_max_operations(1)
+    with pytest.raises(isl.Error):
+        _ = [isl.integer(value) for _ in range(9)]
 
 
 # --- the report -----------------------------------------------------------------------------------

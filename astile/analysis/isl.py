@@ -40,10 +40,12 @@ __all__ = [
     "UnionFlow",
     "UnionMap",
     "UnionSet",
+    "Val",
     "condition_tree",
     "constants",
     "dim_type",
     "flow",
+    "integer",
     "least",
     "limited",
     "named",
@@ -244,13 +246,25 @@ def _meet(first: UnionMap, second: UnionMap, times: UnionMap, relation: UnionMap
     return not pairs.intersect_range(relation.wrap()).is_empty()
 
 
+def integer(value: Val) -> int:
+    """The number that a value of isl is; where operations ran out, islpy prints it as None.
+
+    Raises:
+        Error: when it is none.
+    """
+    text = cast("str | None", value.to_str())
+    if text is None or not value.is_int():
+        raise Error(f"no integer: {text}")
+    return int(text)
+
+
 def constants(times: Map) -> tuple[int | None, ...]:
     """For each entry of the range of a map the number that it is, None where it is none."""
     values = times.range()
     found = (
         values.plain_get_val_if_fixed(dim_type.set, k) for k in range(int(values.dim(dim_type.set)))
     )
-    return tuple(int(each.to_python()) if each.is_int() else None for each in found)
+    return tuple(integer(each) if each.is_int() else None for each in found)
 
 
 def points(values: Set) -> tuple[dict[str, int], list[int]] | None:
@@ -260,13 +274,12 @@ def points(values: Set) -> tuple[dict[str, int], list[int]] | None:
         return None
     names = values.get_var_names_not_none(dim_type.param)
     parameters = {
-        name: int(point.get_coordinate_val(dim_type.param, position).to_python())
+        name: integer(point.get_coordinate_val(dim_type.param, position))
         for position, name in enumerate(names)
     }
     size = int(values.dim(dim_type.set))
     coordinates = [
-        int(point.get_coordinate_val(dim_type.set, position).to_python())
-        for position in range(size)
+        integer(point.get_coordinate_val(dim_type.set, position)) for position in range(size)
     ]
     return parameters, coordinates
 
@@ -293,7 +306,7 @@ _OPERATORS = {
 def _tree(expression: AstExpr) -> Tree:
     kind = ast_expr_type(expression.get_type())  # islpy annotates it as int
     if kind == ast_expr_type.int:
-        return int(expression.get_val().to_python())
+        return integer(expression.get_val())
     if kind == ast_expr_type.id:
         return str(expression.get_id().get_name())
     operands = [expression.get_op_arg(k) for k in range(expression.get_op_n_arg())]
@@ -353,35 +366,3 @@ def tuple_names(relation: Map) -> tuple[str, str]:
         relation.get_tuple_name(dim_type.in_) or "",
         relation.get_tuple_name(dim_type.out) or "",
     )
-
-
-def distances(relation: Map, steps: Sequence[int]) -> Set:
-    """How many trips lie between the two ends of a map in the first dimensions of both.
-
-    Args:
-        relation: the map; its tuples may be longer.
-        steps: step of the loop of each dimension that counts.
-    """
-    count = len(steps)
-    for side in (dim_type.in_, dim_type.out):
-        extra = int(relation.dim(side)) - count
-        relation = relation.project_out(side, count, extra).reset_tuple_id(side)
-    values = [f"d{axis}" for axis in range(count)]
-    trips = [f"t{axis}" for axis in range(count)]
-    scaled = [f"{v} = {step} * {t}" for v, step, t in zip(values, steps, trips, strict=True)]
-    text = f"{{ [{', '.join(values)}] -> [{', '.join(trips)}] : {' and '.join(scaled) or 'true'} }}"
-    return relation.deltas().apply(Map.read_from_str(relation.get_ctx(), text))
-
-
-def only_value(values: Set, axis: int) -> int | None:
-    """The value of one coordinate when all points agree on it, else None."""
-    low, high = values.dim_min_val(axis), values.dim_max_val(axis)
-    return int(low.to_python()) if low.is_int() and low.eq(high) else None
-
-
-def with_signs(values: Set, signs: Sequence[str]) -> Set:
-    """The points whose coordinates compare so with zero: ``> 0``, ``= 0``, ``< 0``."""
-    names = [f"d{axis}" for axis in range(len(signs))]
-    wanted = " and ".join(f"{n} {sign}" for n, sign in zip(names, signs, strict=True)) or "true"
-    text = f"{{ [{', '.join(names)}] : {wanted} }}"
-    return values.intersect(Set.read_from_str(values.get_ctx(), text))

@@ -6,7 +6,6 @@ Two blocks that read one cell read it twice from slow memory, or from a cache in
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from astile.analysis import isl
 from astile.analysis.reading import hardware
@@ -17,35 +16,25 @@ from astile.analysis.reading.statements import Level
 _BLOCK = "block_"
 
 
-@dataclass(frozen=True)
-class Pairs:
-    """Sets of ``[block -> cell]``: what each block reads from before it ran, and what it writes."""
+def depth(statements: Sequence[Statement]) -> int:
+    """How many loops over blocks are around each statement; 0 where it is not the same number.
 
-    read: isl.UnionSet
-    written: isl.UnionSet
+    Args:
+        statements: of one nest.
+    """
+    around = {len(bound(each, "block")) for each in statements}
+    return around.pop() if len(around) == 1 else 0
 
 
-def pairs(
-    session: isl.Session,
-    statements: Sequence[Statement],
-    sinks: isl.UnionMap,
-    sources: isl.UnionMap,
-    schedule: isl.UnionMap,
-) -> Pairs | None:
-    """Which block touches which cell, for one nest; None where it has no blocks.
+def homes(session: isl.Session, statements: Sequence[Statement]) -> isl.UnionMap:
+    """Read or write -> the block that does it, for one nest that has blocks.
 
     Args:
         session: of all the sets.
         statements: of the nest.
-        sinks: their reads.
-        sources: their writes.
-        schedule: read or write -> time.
     """
-    around = [tuple(e.dimension for e in bound(each, "block")) for each in statements]
-    most = max(map(len, around), default=0)
-    if not most or any(len(each) != most for each in around):
-        return None
-    homes = session.union_map(
+    around = [tuple(each.dimension for each in bound(e, "block")) for e in statements]
+    return session.union_map(
         (),
         [
             f"{statement.instance(access)} -> {tuple_text(_BLOCK, dimensions)}"
@@ -53,10 +42,6 @@ def pairs(
             for access in (*statement.reads, *statement.writes)
         ],
     )
-    # a cell seen from a block is another one than the same cell seen from another block
-    own_sinks, own_sources = homes.range_product(sinks), homes.range_product(sources)
-    flow = isl.flow(own_sinks, own_sources, schedule)
-    return Pairs(flow.get_must_no_source().range(), own_sources.range())
 
 
 def bound(statement: Statement, level: str) -> list[Level]:

@@ -41,7 +41,7 @@ def _count_piece(piece: Any) -> int:
 def _points(values: isl.Set) -> int:
     if not values.is_bounded():  # isl counts no points of such a set
         raise isl.Error("a set without bounds has no number of points")
-    return int(values.count_val().to_python())
+    return isl.integer(values.count_val())
 
 
 def groups(piece: Any, size: int) -> list[set[int]]:

@@ -6,15 +6,17 @@ large enough, for which no tile is the only one; nothing is fitted or sampled.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from itertools import product
+from functools import partial
+from typing import TypeVar
 
 from astile.analysis import isl
 from astile.analysis.counts.formulas import Formula, total
+from astile.analysis.counts.middle import AT, Middle
+from astile.analysis.counts.parts import NoFormulaError
 from astile.analysis.counts.per_loop import Footprint
-from astile.analysis.counts.symbolic import NoFormulaError, Symbolic
+from astile.analysis.counts.symbolic import Symbolic
 from astile.analysis.counts.touched import Touched, is_inside, like
 from astile.analysis.counts.traffic import operations
 from astile.analysis.forms.params import extent_name
@@ -27,28 +29,29 @@ from astile.ir import query
 _SIZES = (4, 12, 64, 1024)
 #: A longer formula is none that people read.
 _LONGEST = 72
-#: isl's names of the iteration that a footprint is of.
-_AT = "at_"
 
 #: Processor time for all formulas, and for one: what is not found by then has none.
-_SECONDS, _EACH = 5.0, 0.2
+_SECONDS, _EACH = 2.0, 0.2
 #: How many of the iterations before an end are left out, one after the other.
 _FROM_ENDS = (1, 4)
 #: Why there is no formula, where it is no matter of the sizes.
 _LONG, _LATE = "it is too long to be read", "none was found in time"
 _UNBOUNDED = "the extents of the array do not follow from the arguments"
 
+T = TypeVar("T")
 #: A number of cells of each array; None where there is no formula.
 Cells = Mapping[str, Formula | None]
-#: How far from the ends of loops -> iterations that are so far from them, as parameters.
-Around = Callable[[int], isl.Set]
+#: How far from the ends of loops, the least size and what it means for parameters -> iterations.
+Around = Callable[[int, int, isl.Set], isl.Set]
+#: Statements, and which of their arrays -> cells.
+Asked = Callable[[Sequence[Statement], Container[str]], isl.UnionSet]
 #: What one iteration of each loop touches.
 Span = Footprint[Formula | None]
 
 
 @dataclass(frozen=True)
 class Moves:
-    """The cells of each array that one nest reads from outside of it, and that it writes.
+    """The cells in slow memory that one nest reads from outside of it, and that it writes.
 
     Args:
         read: array -> number of cells.
@@ -101,7 +104,7 @@ class _General:
     def __init__(self, model: Model, names: Mapping[str, str]) -> None:
         self.model, self.names = model, dict(names)
         self.least = 0
-        self.seconds = _SECONDS
+        self.seconds, self.reason = _SECONDS, _LATE
         self.reasons: dict[str, dict[str, None]] = {}
         sets = Touched(model, {}, {})
         self.made = self._made(sets)
@@ -120,7 +123,7 @@ class _General:
             for each in self.model.statements
             if operations(each.leaf.node)
         ]
-        counts = [self._count([self._domain(each)], "operations") for _, each in runs]
+        counts = [self._runs(each) for _, each in runs]
         known = [each.times(number) for each, (number, _) in zip(counts, runs, strict=True) if each]
         return General(
             tuple(map(self._moves, every)),
@@ -131,13 +134,26 @@ class _General:
             {reason: tuple(each) for reason, each in self.reasons.items()},
         )
 
+    def _runs(self, statement: Statement) -> Formula | None:
+        return self._first(lambda each: each.count(self._domain(statement)), "operations")
+
     # --- counting ---------------------------------------------------------------------------------
 
     def _cells(
-        self, cells: isl.UnionSet, what: str, around: Around | None = None
+        self,
+        ask: Callable[[], isl.UnionSet],
+        arrays: Iterable[str],
+        what: str,
+        around: Around | None = None,
     ) -> dict[str, Formula | None]:
+        """Array -> number of its cells in a set; None for all `arrays` when it takes too long."""
+        pieces = self._in_time(lambda: list(self.sets.pieces(ask())))
+        if pieces is None:
+            for each in (unknown := dict.fromkeys(arrays)):
+                self._tell(f"{each} {what}")
+            return unknown
         sets: dict[str, list[isl.Set]] = {}
-        for name, piece in self.sets.pieces(cells):
+        for name, piece in pieces:
             sets.setdefault(name, []).append(piece)
         return {n: self._count(each, f"{n} {what}", around) for n, each in sets.items()}
 
@@ -156,27 +172,63 @@ class _General:
     def _first(
         self, ask: Callable[[Symbolic], Formula], what: str, around: Around | None = None
     ) -> Formula | None:
-        reason = _LATE
-        for least, far in product(_SIZES, (0,) if around is None else _FROM_ENDS):
-            if self.seconds < 0:
-                break
-            self.model.session.restart(_EACH)
-            try:
-                context = self._context(least)
-                context = context if around is None else context.intersect(around(far))
-                found = ask(Symbolic(context, self.names))
-                reason = "" if len(str(found)) <= _LONGEST else _LONG
-            except NoFormulaError as error:
-                reason = str(error)
-            except isl.Error as error:
-                reason = _LATE if self.model.session.is_budget(error) else _UNBOUNDED
-            finally:
-                self.seconds -= self.model.session.elapsed
-                self.model.session.restart(None)
-            if not reason:
-                self.least = max(self.least, least)
+        """The formula for the smallest sizes for which one is found.
+
+        What was found before holds for no smaller ones, and where the largest of all have no
+        formula there is none.
+        """
+        now, *larger = (each for each in _SIZES if each >= self.least)
+        chosen, found = now, self._from(now, ask, around)
+        if found is None and larger:
+            *between, most = larger
+            chosen, found = most, self._from(most, ask, around)
+            for each in between if found is not None else ():
+                smaller = self._from(each, ask, around)
+                if smaller is not None:
+                    chosen, found = each, smaller
+                    break
+        if found is None:
+            self._tell(what)
+        else:
+            self.least = chosen
+        return found
+
+    def _from(
+        self, least: int, ask: Callable[[Symbolic], Formula], around: Around | None
+    ) -> Formula | None:
+        """The formula for sizes of at least `least`; None without one, for `self.reason`."""
+
+        def asked(far: int) -> Formula:
+            context = self._context(least)
+            if around is not None:
+                context = around(far, least, context)
+            found = ask(Symbolic(context, self.names))
+            if len(str(found)) > _LONGEST:
+                raise NoFormulaError(_LONG)
+            return found
+
+        for far in (0,) if around is None else _FROM_ENDS:
+            found = self._in_time(partial(asked, far))
+            if found is not None:
                 return found
-        self.reasons.setdefault(reason, {})[what] = None
+        return None
+
+    def _in_time(self, ask: Callable[[], T]) -> T | None:
+        """What isl answers within the time for one question; None for `self.reason`."""
+        if self.seconds < 0:
+            self.reason = _LATE
+            return None
+        session = self.model.session
+        session.restart(_EACH)
+        try:
+            return ask()
+        except NoFormulaError as error:
+            self.reason = str(error)
+        except isl.Error as error:
+            self.reason = _LATE if session.is_budget(error) else _UNBOUNDED
+        finally:
+            self.seconds -= session.elapsed
+            session.restart(None)
         return None
 
     def _context(self, least: int) -> isl.Set:
@@ -184,14 +236,37 @@ class _General:
         known = " and ".join(f"{each} >= {least}" for each in parameters) or "true"
         return self.model.session.set(f"[{', '.join(parameters)}] -> {{ : {known} }}")
 
+    def _tell(self, what: str) -> None:
+        self.reasons.setdefault(self.reason, {})[what] = None
+
     def _moves(self, statements: Sequence[Statement]) -> Moves:
-        blocks = self.sets.of_blocks(statements)
+        sets, slow = self.sets, self._slow()
+        arrays = [self._arrays(statements, kind) for kind in ("reads", "writes")]
+
+        def cells(number: int, what: str, ask: Asked) -> Cells:
+            own = [each for each in arrays[number] if each in slow]
+            return self._cells(lambda: ask(statements, slow), own, what)
+
+        read, written = cells(0, "read", sets.read), cells(1, "written", sets.written)
+        if not sets.has_blocks(statements):
+            return Moves(read, written, None, None)
         return Moves(
-            self._cells(self.sets.read(statements), "read"),
-            self._cells(self.sets.written(statements), "written"),
-            None if blocks is None else self._cells(blocks.read, "read by blocks"),
-            None if blocks is None else self._cells(blocks.written, "written by blocks"),
+            read,
+            written,
+            cells(0, "read by blocks", sets.read_by_blocks),
+            cells(1, "written by blocks", sets.written_by_blocks),
         )
+
+    def _slow(self) -> set[str]:
+        """The arrays in slow memory."""
+        made = (query.allocation(each.leaf.node) for each in self.model.statements)
+        fast = {each.array for each in made if each is not None and each.scope != "global"}
+        return set(self.model.names.ranks) - fast
+
+    def _arrays(self, statements: Sequence[Statement], *kinds: str) -> list[str]:
+        """The arrays that statements read or write, in order."""
+        every = (a.array for e in statements for kind in kinds for a in getattr(e, kind))
+        return [each for each in dict.fromkeys(every) if each in self.model.names.ranks]
 
     # --- footprints -------------------------------------------------------------------------------
 
@@ -200,57 +275,48 @@ class _General:
         return self.sets.iterations(place.constraints, place.dimensions)
 
     def _spans(self, statements: Sequence[Statement]) -> Iterator[Span]:
-        cells = self._cells(self.sets.touched(statements, {}), "in a nest")
-        yield Footprint("", "", 0, None, None, cells)
+        yield Footprint("", "", 0, None, None, self._touched(statements, {}, "in a nest", None))
         seen: set[int] = set()
         for statement in statements:
             levels = statement.leaf.place.levels
+            middle = Middle(self._domain(statement), levels, self.sets.iterations)
             for depth, level in enumerate(levels, 1):
                 if id(level.loop) not in seen:
                     seen.add(id(level.loop))
                     inside = [each for each in statements if is_inside(each, level)]
-                    yield self._span(statement, levels[:depth], inside)
+                    yield self._span(middle, levels[:depth], inside)
 
-    def _span(
-        self, statement: Statement, levels: Sequence[Level], inside: Sequence[Statement]
-    ) -> Span:
-        iteration = {each.dimension: f"{_AT}{each.dimension}" for each in levels}
-        self.names |= {f"{_AT}{each.dimension}": each.variable for each in levels}
-        values = self._domain(statement)
-        rest = int(values.dim(isl.dim_type.set)) - len(levels)
-        values = values.project_out(isl.dim_type.set, len(levels), rest)
-        *outer, last = iteration.values()
-        ranges = self.sets.iterations([e.bounds for e in levels], list(iteration))
+    def _touched(
+        self,
+        statements: Sequence[Statement],
+        iteration: Mapping[str, str],
+        what: str,
+        around: Around | None,
+    ) -> Cells:
+        arrays = self._arrays(statements, "reads", "writes")
+        return self._cells(lambda: self.sets.touched(statements, iteration), arrays, what, around)
 
-        @cache
-        def inner(far: int) -> isl.Set:
-            return _inner(values, far)
-
-        @cache
-        def one(far: int) -> isl.Set:
-            return _as_parameters(inner(far), [*outer, last])
-
-        @cache
-        def every(far: int) -> isl.Set:
-            return _as_parameters(inner(far).project_out(isl.dim_type.set, len(outer), 1), outer)
-
-        header = query.header(levels[-1].loop)
+    def _span(self, middle: Middle, levels: Sequence[Level], inside: Sequence[Statement]) -> Span:
+        iteration = {each.dimension: f"{AT}{each.dimension}" for each in levels}
+        self.names |= {f"{AT}{each.dimension}": each.variable for each in levels}
+        depth, level = len(levels), levels[-1]
+        outer, here = (partial(middle.within, each) for each in (depth - 1, depth))
+        header = query.header(level.loop)
         assert header is not None
-        name = levels[-1].variable
+        name, literal = level.variable, hardware.trip_count(level.loop)
         return Footprint(
             name,
             header.kind,
-            len(levels),
-            self._count([_as_parameters(values, outer)], f"trips of {name}", every),
-            self._extent(levels[-1], _as_parameters(ranges, outer), every),
-            self._cells(self.sets.touched(inside, iteration), f"in one {name}", one),
+            depth,
+            self._values(lambda: middle.trips(depth), f"trips of {name}", outer),
+            Formula.number(literal)
+            if literal is not None
+            else self._values(lambda: middle.ranges(depth), f"extent of {name}", outer),
+            self._touched(inside, iteration, f"in one {name}", here),
         )
 
-    def _extent(self, level: Level, values: isl.Set, around: Around) -> Formula | None:
-        literal = hardware.trip_count(level.loop)
-        if literal is not None:
-            return Formula.number(literal)
-        return self._count([values], f"extent of {level.variable}", around)
+    def _values(self, ask: Callable[[], isl.Set], what: str, around: Around) -> Formula | None:
+        return self._first(lambda each: each.count(ask()), what, around)
 
     # --- arrays -----------------------------------------------------------------------------------
 
@@ -282,32 +348,3 @@ def unknown_cells(model: Model) -> frozenset[str]:
         for access in (*each.reads, *each.writes)
         if access.array in model.names.ranks and not access.is_exact
     )
-
-
-def _inner(values: isl.Set, trips: int) -> isl.Set:
-    """The iterations that have so many before and after them; all where an outer one has none."""
-    size = int(values.dim(isl.dim_type.set))
-    for axis in range(size):
-        outer = values.project_out(isl.dim_type.set, axis + 1, size - axis - 1)
-        step = trips * int(outer.get_stride(axis).to_python())
-        inner = outer.intersect(_moved(outer, axis, step)).intersect(_moved(outer, axis, -step))
-        some = inner.project_out(isl.dim_type.set, axis, 1).add_dims(isl.dim_type.set, 1)
-        kept = inner.union(outer.subtract(some)).coalesce()
-        values = values.intersect(kept.add_dims(isl.dim_type.set, size - axis - 1))
-    return values
-
-
-def _moved(values: isl.Set, axis: int, distance: int) -> isl.Set:
-    names = [f"x{k}" for k in range(int(values.dim(isl.dim_type.set)))]
-    after = [f"{each} + {distance}" if k == axis else each for k, each in enumerate(names)]
-    text = f"{{ [{', '.join(names)}] -> [{', '.join(after)}] }}"
-    return values.apply(isl.Map.read_from_str(values.get_ctx(), text))
-
-
-def _as_parameters(values: isl.Set, names: Sequence[str]) -> isl.Set:
-    """The first dimensions of a set as parameters; a set of parameters when that is all of them."""
-    for axis, name in enumerate(names):
-        values = values.set_dim_name(isl.dim_type.set, axis, name)
-    count = int(values.dim(isl.dim_type.param))
-    moved = values.move_dims(isl.dim_type.param, count, isl.dim_type.set, 0, len(names))
-    return moved if int(moved.dim(isl.dim_type.set)) else moved.params()

@@ -10,6 +10,33 @@ from astile.analysis import isl
 _FEW = 8
 #: Names of dimensions while they stand among the parameters.
 DIMENSION = "dim_"
+#: Disjoint pieces of a set whose formulas are added.
+MOST = 8
+#: Divisions for each of these: isl does not end on sets with many, and its operations are not
+#: counted there.
+_DIVISIONS = 5
+
+#: Why there is no formula.
+SHAPE = "no short sum of products was found"
+TANGLED = "it has many divisions with remainders"
+
+
+class NoFormulaError(Exception):
+    """A set has no formula of the kind that is looked for; the message says why."""
+
+    def __init__(self, reason: str = SHAPE) -> None:
+        super().__init__(reason)
+
+
+def is_tangled(values: isl.Set, pieces: int) -> bool:
+    """Whether a set has more divisions than so many pieces have.
+
+    Args:
+        values: the set.
+        pieces: how many.
+    """
+    every = values.get_basic_sets()
+    return sum(int(each.dim(isl.dim_type.div)) for each in every) > pieces * _DIVISIONS
 
 
 def named(values: isl.Set) -> isl.Set:
@@ -71,7 +98,7 @@ def combinations(values: isl.Set, size: int) -> Iterator[tuple[int, int, int]]:
     for piece in values.get_basic_sets():
         for constraint in piece.get_constraints():
             times = [
-                int(constraint.get_coefficient_val(isl.dim_type.set, k).to_python())
+                isl.integer(constraint.get_coefficient_val(isl.dim_type.set, k))
                 for k in range(size)
             ]
             for second in (k for k in range(size) if abs(times[k]) == 1):
@@ -112,4 +139,4 @@ def _span(values: isl.Set, axis: int) -> tuple[int, int] | None:
     ends = values.dim_min_val(axis), values.dim_max_val(axis)
     if not all(each.is_int() for each in ends):
         return None
-    return int(ends[0].to_python()), int(ends[1].to_python())
+    return isl.integer(ends[0]), isl.integer(ends[1])

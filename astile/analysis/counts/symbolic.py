@@ -20,34 +20,23 @@ from astile.analysis.counts.counting import groups
 from astile.analysis.counts.formulas import Formula, product, quotient, total
 from astile.analysis.counts.parts import (
     DIMENSION,
+    MOST,
+    SHAPE,
+    TANGLED,
+    NoFormulaError,
     alone,
     chambers,
     combinations,
+    is_tangled,
     named,
     parts,
     slanted,
 )
 
-#: Disjoint pieces of a set whose formulas are added.
-_MOST = 8
-#: Divisions in a set: isl does not end on sets with many, and its operations are not counted there.
-_MOST_DIVISIONS = 40
 #: Cuts inside of cuts.
 _DEEPEST = 2
 #: A linear form: name or quotient as text -> coefficient, and a constant.
 Linear = tuple[dict[str, Fraction], Fraction]
-
-
-#: Why there is no formula.
-_SHAPE = "no short sum of products was found"
-_DIVISIONS = "it has many divisions with remainders"
-
-
-class NoFormulaError(Exception):
-    """A set has no formula of the kind that is looked for; the message says why."""
-
-    def __init__(self, reason: str = _SHAPE) -> None:
-        super().__init__(reason)
 
 
 class Symbolic:
@@ -70,17 +59,21 @@ class Symbolic:
             NoFormulaError: when no formula was found.
         """
         inside = values.intersect_params(self._context)
+        if inside.is_singleton() and self._context.is_subset(inside.params()):
+            return Formula.number(1)
+        joined = inside.coalesce()
         try:
-            return self._pieces(inside.coalesce())
+            return self._pieces(joined)
         except NoFormulaError:  # a cross is an octagon for isl, and five rectangles to count
+            if joined.n_basic_set() == inside.n_basic_set():
+                raise
             return self._pieces(inside)
 
     def _pieces(self, inside: isl.Set) -> Formula:
-        divisions = (int(e.dim(isl.dim_type.div)) for e in inside.get_basic_sets())
-        if sum(divisions) > _MOST_DIVISIONS:
-            raise NoFormulaError(_DIVISIONS)
+        if is_tangled(inside, MOST):
+            raise NoFormulaError(TANGLED)
         pieces = inside.make_disjoint().compute_divs().make_disjoint().coalesce().get_basic_sets()
-        if len(pieces) > _MOST:
+        if len(pieces) > MOST:
             raise NoFormulaError
         return total(self._piece(each.remove_redundancies()) for each in pieces)
 
@@ -127,7 +120,7 @@ class Symbolic:
                         name = str(piece.get_dim_name(isl.dim_type.param, position))
                         names[self.names.get(name, name)] = None
         if not names or any(each.startswith(DIMENSION) for each in names):
-            return _SHAPE
+            return SHAPE
         if len(names) == 1:
             return f"it depends on which value {next(iter(names))} has"
         *first, last = sorted(names)
@@ -159,7 +152,7 @@ class Symbolic:
     def _interval(self, values: isl.Set) -> tuple[Formula, isl.Set]:
         """The number of points of a set of one dimension: all of an interval, or each n-th."""
         ends = low, high = [self._single(each) for each in (values.dim_min(0), values.dim_max(0))]
-        stride = int(values.get_stride(0).to_python())
+        stride = isl.integer(values.get_stride(0))
         self.require(values, values.dim_min(0), values.dim_max(0), stride)
         first, last = map(self._form, ends)
         terms, constant = _plus(last, first, Fraction(-1))
@@ -168,7 +161,8 @@ class Symbolic:
             *_floored({name: each * per for name, each in terms.items()}, constant * per + 1)
         )
         length = high.sub(low)
-        short, some = (isl.PwAff.from_aff(e).nonneg_set() for e in (length + stride, length))
+        longer = length.add_constant_val(isl.Val(stride, values.get_ctx()))
+        short, some = (isl.PwAff.from_aff(e).nonneg_set() for e in (longer, length))
         return formula, short.subtract(some)
 
     def require(self, values: isl.Set, low: isl.PwAff, high: isl.PwAff, stride: int) -> None:
@@ -341,7 +335,7 @@ def _floored(terms: dict[str, Fraction], constant: Fraction) -> Linear:
 
 
 def _fraction(value: Any) -> Fraction:
-    return Fraction(int(value.get_num_si()), int(value.get_den_val().to_python()))
+    return Fraction(int(value.get_num_si()), isl.integer(value.get_den_val()))
 
 
 def _is_determined(values: isl.Set, axis: int) -> bool:

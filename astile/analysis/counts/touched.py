@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from astile.analysis import isl
 from astile.analysis.counts import block_counts
+from astile.analysis.counts.earlier import from_before
 from astile.analysis.forms.affine_sets import Quasi, quasi
 from astile.analysis.reading.domains import array_name
 from astile.analysis.reading.instances import Model, Statement, coordinates
@@ -66,21 +67,37 @@ class Touched:
             if name is not None:
                 yield name, piece
 
-    def read(self, statements: Sequence[Statement]) -> isl.UnionSet:
-        """The cells whose value was there before statements ran."""
-        reads, writes = self._accesses(statements)
+    def read(self, statements: Sequence[Statement], arrays: Container[str]) -> isl.UnionSet:
+        """The cells of some arrays whose value was there before statements ran."""
+        reads, writes = self._accesses(statements, arrays)
         sinks, sources = self.sinks.intersect_domain(reads), self.sources.intersect_domain(writes)
-        return isl.flow(sinks, sources, self.model.schedule).get_must_no_source().range()
+        return from_before(sinks, sources, self.model.schedule)
 
-    def written(self, statements: Sequence[Statement]) -> isl.UnionSet:
-        """The cells that statements write."""
-        return self.sources.intersect_domain(self._accesses(statements)[1]).range()
+    def written(self, statements: Sequence[Statement], arrays: Container[str]) -> isl.UnionSet:
+        """The cells of some arrays that statements write."""
+        return self.sources.intersect_domain(self._accesses(statements, arrays)[1]).range()
 
-    def of_blocks(self, statements: Sequence[Statement]) -> block_counts.Pairs | None:
-        """What the blocks of a nest read and write, each for itself; None where it has none."""
-        reads, writes = self._accesses(statements)
+    def has_blocks(self, statements: Sequence[Statement]) -> bool:
+        """Whether all statements of a nest are inside of the same number of loops over blocks."""
+        return block_counts.depth(statements) > 0
+
+    def read_by_blocks(
+        self, statements: Sequence[Statement], arrays: Container[str]
+    ) -> isl.UnionSet:
+        """The same as `read` as ``[block -> cell]``, for each block of a nest that has some."""
+        reads, writes = self._accesses(statements, arrays)
+        homes = block_counts.homes(self.session, statements)
         sinks, sources = self.sinks.intersect_domain(reads), self.sources.intersect_domain(writes)
-        return block_counts.pairs(self.session, statements, sinks, sources, self.model.schedule)
+        # a cell seen from a block is another one than the same cell seen from another block
+        own_sinks, own_sources = homes.range_product(sinks), homes.range_product(sources)
+        return from_before(own_sinks, own_sources, self.model.schedule)
+
+    def written_by_blocks(
+        self, statements: Sequence[Statement], arrays: Container[str]
+    ) -> isl.UnionSet:
+        """The same as `written` as ``[block -> cell]``."""
+        sources = self.sources.intersect_domain(self._accesses(statements, arrays)[1])
+        return block_counts.homes(self.session, statements).range_product(sources).range()
 
     def touched(
         self, statements: Sequence[Statement], iteration: Mapping[str, str]
@@ -91,7 +108,7 @@ class Touched:
             statements: of a nest.
             iteration: dimension of a loop -> an integer, or a parameter.
         """
-        reads, writes = self._accesses(statements, iteration)
+        reads, writes = self._accesses(statements, self.model.names.ranks, iteration)
         cells = self.sinks.intersect_domain(reads).range()
         return cells.union(self.sources.intersect_domain(writes).range())
 
@@ -137,19 +154,23 @@ class Touched:
         return values.project_out(isl.dim_type.set, 0, len(place.dimensions))
 
     def _accesses(
-        self, statements: Sequence[Statement], iteration: Mapping[str, str] | None = None
+        self,
+        statements: Sequence[Statement],
+        arrays: Container[str],
+        iteration: Mapping[str, str] | None = None,
     ) -> tuple[isl.UnionSet, isl.UnionSet]:
-        """Instances of the reads and of the writes that the text of statements shows."""
+        """Instances of the reads and writes of arrays that the text of statements shows."""
         limits = iteration or {}
         condition = " and ".join(f"{name} = {at}" for name, at in limits.items()) or "true"
         parameters = [each for each in limits.values() if each.isidentifier()]
         reads, writes = [], []
         for each in statements:
             made = query.allocation(each.leaf.node)
-            shown = [a for a in each.reads if a.slot.startswith("r")]
+            shown = [a for a in each.reads if a.slot.startswith("r") and a.array in arrays]
             reads += [f"{each.instance(a)} : {condition}" for a in shown]
             if made is None or not made.word.startswith("empty"):
-                writes += [f"{each.instance(a)} : {condition}" for a in each.writes]
+                stored = [a for a in each.writes if a.array in arrays]
+                writes += [f"{each.instance(a)} : {condition}" for a in stored]
         return self.session.union_set(parameters, reads), self.session.union_set(parameters, writes)
 
     def _inside(self, shapes: Mapping[str, Sequence[int | str | None] | None]) -> isl.UnionSet:

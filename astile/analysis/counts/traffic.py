@@ -120,9 +120,12 @@ class _Counter:
     # --- nests ------------------------------------------------------------------------------------
 
     def _nest(self, statements: Sequence[Statement]) -> Nest:
-        read = self._cells(self.sets.read(statements))
-        written = self._cells(self.sets.written(statements))
-        found = self.sets.of_blocks(statements)
+        sets, every = self.sets, self.model.names.ranks
+        read = block_read = self._cells(sets.read(statements, every))
+        written = block_written = self._cells(sets.written(statements, every))
+        if sets.has_blocks(statements):
+            block_read = self._cells(sets.read_by_blocks(statements, every))
+            block_written = self._cells(sets.written_by_blocks(statements, every))
         runs = [self._runs(each) for each in statements]
         return Nest(
             read=read,
@@ -132,8 +135,8 @@ class _Counter:
             ),
             is_exact=all(each.leaf.is_simple for each in statements),
             footprints=tuple(self._footprints(statements)),
-            block_read=read if found is None else self._cells(found.read),
-            block_written=written if found is None else self._cells(found.written),
+            block_read=block_read,
+            block_written=block_written,
             busy=self._busy(statements),
         )
 
@@ -256,7 +259,7 @@ def _largest(values: isl.Set) -> int | None:
 
 
 def _integer(value: Any) -> int:
-    return int(value.to_python())
+    return isl.integer(value)
 
 
 def without_parameters(values: isl.Set) -> isl.Set:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -48,7 +48,7 @@ class Dependence:
     @property
     def distance(self) -> tuple[int | None, ...]:
         """The distance in each loop, None where it varies."""
-        return tuple(isl.only_value(self.distances, axis) for axis in range(len(self.loops)))
+        return tuple(_only_value(self.distances, axis) for axis in range(len(self.loops)))
 
     @property
     def directions(self) -> frozenset[tuple[str, ...]]:
@@ -56,7 +56,7 @@ class Dependence:
         return frozenset(
             signs
             for signs in itertools.product("<=>", repeat=len(self.loops))
-            if not isl.with_signs(self.distances, [_SIGNS[each] for each in signs]).is_empty()
+            if not _with_signs(self.distances, [_SIGNS[each] for each in signs]).is_empty()
         )
 
 
@@ -140,7 +140,7 @@ def _dependence(model: Model, kind: DependenceKind, piece: isl.Map) -> Iterator[
         if one.loop is not other.loop:
             break
         loops.append(one)
-    distances = isl.distances(piece, [level.step for level in loops])
+    distances = _distances(piece, [level.step for level in loops])
     yield Dependence(kind, access.array, first, second, tuple(loops), distances)
 
 
@@ -154,3 +154,35 @@ def _end(model: Model, name: str) -> tuple[Statement, Access] | None:
         if access.slot == found.group(2):
             return statement, access
     return None
+
+
+def _distances(relation: isl.Map, steps: Sequence[int]) -> isl.Set:
+    """How many trips lie between the two ends of a map in the first dimensions of both.
+
+    Args:
+        relation: the map; its tuples may be longer.
+        steps: step of the loop of each dimension that counts.
+    """
+    count = len(steps)
+    for side in (isl.dim_type.in_, isl.dim_type.out):
+        extra = int(relation.dim(side)) - count
+        relation = relation.project_out(side, count, extra).reset_tuple_id(side)
+    values = [f"d{axis}" for axis in range(count)]
+    trips = [f"t{axis}" for axis in range(count)]
+    scaled = [f"{v} = {step} * {t}" for v, step, t in zip(values, steps, trips, strict=True)]
+    text = f"{{ [{', '.join(values)}] -> [{', '.join(trips)}] : {' and '.join(scaled) or 'true'} }}"
+    return relation.deltas().apply(isl.Map.read_from_str(relation.get_ctx(), text))
+
+
+def _only_value(values: isl.Set, axis: int) -> int | None:
+    """The value of one coordinate when all points agree on it, else None."""
+    low, high = values.dim_min_val(axis), values.dim_max_val(axis)
+    return isl.integer(low) if low.is_int() and low.eq(high) else None
+
+
+def _with_signs(values: isl.Set, signs: Sequence[str]) -> isl.Set:
+    """The points whose coordinates compare so with zero: ``> 0``, ``= 0``, ``< 0``."""
+    names = [f"d{axis}" for axis in range(len(signs))]
+    wanted = " and ".join(f"{n} {sign}" for n, sign in zip(names, signs, strict=True)) or "true"
+    text = f"{{ [{', '.join(names)}] : {wanted} }}"
+    return values.intersect(isl.Set.read_from_str(values.get_ctx(), text))

@@ -75,8 +75,8 @@ class Context:
         except isl.Error:
             return None, None
         return (
-            int(low.to_python()) if low.is_int() else None,
-            int(high.to_python()) if high.is_int() else None,
+            isl.integer(low) if low.is_int() else None,
+            isl.integer(high) if high.is_int() else None,
         )
 
     def is_empty(self) -> bool | None:
