@@ -274,9 +274,11 @@ class Facts:
                 if bound_once and steady:
                     self.sizes[name] = form
             self._read_extents(statement, known)
+        for statement in self._made.values():  # made again and again, always of one shape
+            self._read_extents(statement, known)
 
     def _read_extents(self, statement: ast.stmt, known: lengths.Lengths) -> None:
-        """The extents of an array that the function's own body makes."""
+        """The extents of an array that a statement makes."""
         if not isinstance(statement, ast.Assign) or statement not in self._made.values():
             return
         (name,) = (each for each, made in self._made.items() if made is statement)

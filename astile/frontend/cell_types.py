@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from astile.frontend.arrays import Facts
-from astile.frontend.vocabulary import CELLWISE, REDUCTIONS, path_of
+from astile.frontend.vocabulary import CELLWISE, REDUCTIONS, SAME_TYPE, TRUTHS, path_of
 from astile.ir import query
 from astile.ir.casts import array_of_type
 from astile.ir.needs import Source
@@ -165,9 +165,13 @@ class _TypeReader:
             return {("dtype", np.dtype(last).name)}
         if head == "numpy" and last == "where" and len(call.args) == 3:
             return self._joined(call.args[1:])
+        if head == "numpy" and last in TRUTHS:
+            return {("dtype", "bool")}
+        if head == "numpy" and last in SAME_TYPE:
+            return self._joined(call.args)
         if head == "numpy" and (last in CELLWISE or last in REDUCTIONS):
             return self._joined(call.args, {_REAL})
         match call.func:
-            case ast.Attribute(value=ast.Name(), attr=method) if method in REDUCTIONS:
-                return self._joined([call.func.value], {_REAL})
+            case ast.Attribute(value=reduced, attr=method) if method in REDUCTIONS:
+                return self._joined([reduced], {_REAL})
         return None

@@ -10,7 +10,8 @@ from astile.frontend import lengths
 from astile.frontend.arrays import Facts
 from astile.frontend.cell_types import types_of
 from astile.frontend.new_names import NewNames
-from astile.frontend.spans import Kept, Part, Span, SpanReader, first_reads
+from astile.frontend.overlaps import first_reads
+from astile.frontend.spans import Kept, Part, Span, SpanReader
 from astile.frontend.vocabulary import CELLWISE, numpy_word, path_of
 from astile.ir import nodes, query
 from astile.ir.needs import Arithmetic
@@ -102,10 +103,11 @@ class Cells:
         """
         starts: dict[str, ast.expr] = {}
         for variable, span in zip(self.variables, self.spans, strict=True):
-            ends = (span.start, span.stop) if span.step > 0 else (span.stop, span.start)
-            last = ends[1].minus(ends[0]).plus(lengths.constant(-1))
-            if span.clipped is not None or not self.reader.assume_not_negative(last):
-                raise Kept("a slice that may be empty")
+            ends = [span.stop] if span.clipped is None else [span.stop, span.extent]
+            for end in ends:
+                gap = end.minus(span.start) if span.step > 0 else span.start.minus(end)
+                if not self.reader.assume_not_negative(gap.plus(lengths.constant(-1))):
+                    raise Kept("a slice that may be empty")
             starts[variable] = self._shown(span.start)
         return nodes.substitute(cell, starts)
 
@@ -216,12 +218,13 @@ class Cells:
 
     def _read(self, part: Part, access: ast.expr) -> ast.expr:
         """The cell of a part that belongs to the one that the loops are at."""
-        own = self.spans
-        if len(part.spans) > len(own):
+        own, placed = self.spans, part.placed
+        if len(placed) > len(own):
             raise Kept("a value with more axes than the loops go over")
         self.reader.require_inside(part)
-        skipped = len(own) - len(part.spans)
-        pairs = iter(zip(self.variables[skipped:], own[skipped:], strict=True))
+        skipped = len(own) - len(placed)
+        every = zip(self.variables[skipped:], own[skipped:], placed, strict=True)
+        pairs = iter([(name, span) for name, span, other in every if other is not None])
         part = replace(part, axes=tuple(map(self.settled, part.axes)))
         shown = f"{self.shown} and {print_expression(access)} have different lengths"
         indices: list[ast.expr] = []
@@ -243,6 +246,24 @@ class Cells:
         if self.written is None or part.array != self.written.array:
             return False
         return not first_reads(self.reader.known, self.written, part, self.written.spans)
+
+
+def covered(parts: Sequence[Part]) -> tuple[Span, ...]:
+    """The axes of a value that is computed from parts, each as the first part that has it.
+
+    Args:
+        parts: what cells are read from.
+
+    Raises:
+        Kept: where no part has one of the axes.
+    """
+    widest = max(len(each.placed) for each in parts)
+    every = [(*[None] * (widest - len(each.placed)), *each.placed) for each in parts]
+    found = [next((e for e in axis if e is not None), None) for axis in zip(*every, strict=True)]
+    spans = tuple(each for each in found if each is not None)
+    if len(spans) < widest:
+        raise Kept("an axis that no array has")
+    return spans
 
 
 def accesses(facts: Facts, value: ast.expr) -> Iterator[ast.expr]:

@@ -34,8 +34,11 @@ def index_counts(function: ast.FunctionDef) -> dict[str, int]:
             counts[name] = max(count, counts.get(name, 0))
 
     for access in query.accesses(function):
-        if not any(map(_adds_axes, query.indices(access))):
-            seen(query.base_name(access), len(query.indices(access)))
+        indices = query.indices(access)
+        if not isinstance(access.value, ast.Subscript):
+            indices = [each for each in indices if not _is_new_axis(each)]
+        if not any(map(_adds_axes, indices)):
+            seen(query.base_name(access), len(indices))
     for node in query.preorder(function):
         match node:
             case ast.Subscript(value=ast.Attribute(value=ast.Name(id=array), attr="shape")):
@@ -153,6 +156,13 @@ def _adds_axes(index: ast.expr) -> bool:
     """Whether an index stands for another number of axes than one."""
     if isinstance(index, ast.Constant):
         return not isinstance(index.value, int)
+    return (query.dotted(index) or "").endswith("newaxis")
+
+
+def _is_new_axis(index: ast.expr) -> bool:
+    """Whether an index stands for an axis of its own, ``None`` or ``np.newaxis``."""
+    if isinstance(index, ast.Constant):
+        return index.value is None
     return (query.dotted(index) or "").endswith("newaxis")
 
 

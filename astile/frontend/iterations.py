@@ -152,7 +152,7 @@ class _Counter:
         self, reader: SpanReader, array: ast.expr, loop: ast.For, known: Lengths, own: Assumed
     ) -> Part:
         part = reader.part(array)
-        if part is None or not part.spans:
+        if part is None or not part.spans or part.added:
             raise Kept("a loop over something that is not known to be an array")
         first, *others = part.spans
         if first.clipped is not None or first.step != 1 or not all(map(_is_whole, others)):

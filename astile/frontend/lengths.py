@@ -217,7 +217,7 @@ class Lengths:
         if step is None or step == 0:
             return self
         if step > 0:
-            least, greatest = start, None if stop is None else stop.plus(constant(-1))
+            least, greatest = start, None if stop is None else _last(start, stop, step)
         else:
             least, greatest = None if stop is None else stop.plus(constant(1)), start
         changed = hidden - {header.variable}
@@ -240,6 +240,13 @@ class Lengths:
             if text.endswith("]"):
                 spelled.setdefault(text, nodes.name(name))
         return replace(self, spelled=spelled)
+
+
+def _last(start: Linear | None, stop: Linear, step: int) -> Linear:
+    """The last value of a loop variable, or one that it does not pass."""
+    apart = None if start is None else stop.minus(start).value
+    beyond = 1 if apart is None else 1 + (apart - 1) % step
+    return stop.plus(constant(-beyond))
 
 
 # --- back to expressions -------------------------------------------------------------------------

@@ -109,6 +109,19 @@ class _Resolver(ast.NodeTransformer):
         self._called: set[int] = set()
         self._names_of_paths: dict[str, str] = {}
 
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        """``np.sqrt(A, B)`` by itself says what it stores into: ``np.sqrt(A, out=B)``."""
+        match node.value:
+            case ast.Call(args=[*values_of, target], keywords=[]) as call:
+                called = self._outside(call.func)
+                if isinstance(called, np.ufunc) and (called.nin, called.nout) == (
+                    len(values_of),
+                    1,
+                ):
+                    call.args = values_of
+                    call.keywords = [ast.keyword("out", target)]
+        return self.generic_visit(node)
+
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self._called.add(id(node.func))
         if len(node.args) > 1 and values.fills_argument(self._outside(node.func), len(node.args)):

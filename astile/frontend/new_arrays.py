@@ -9,23 +9,18 @@ from dataclasses import replace
 from astile.frontend import lengths
 from astile.frontend.arrays import Facts
 from astile.frontend.cell_types import cell_type, types_of
-from astile.frontend.cells import Cells, accesses, place
+from astile.frontend.cells import Cells, accesses, covered, place
 from astile.frontend.guards import guarded
 from astile.frontend.lengths import Lengths
 from astile.frontend.new_names import NewNames
 from astile.frontend.spans import Assumed, Kept, Part, SpanReader
-from astile.frontend.vocabulary import numpy_word
+from astile.frontend.vocabulary import TRUTHS, numpy_word
 from astile.frontend.walk import edited
 from astile.ir import nodes, query
 from astile.ir.needs import JoinedType, Source, joined_type
 from astile.ir.printer import print_expression
 from astile.ir.program import Program
 
-#: Functions whose cells are truth values, whatever those of their arguments are.
-_TRUTHS = (
-    *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
-    *("isfinite", "isinf", "isnan", "logical_and", "logical_not", "logical_or", "logical_xor"),
-)
 _LOGICAL = (ast.BitAnd, ast.BitOr, ast.BitXor)
 
 
@@ -128,16 +123,17 @@ class _Maker:
         parts = [(each, part) for each, part in found if part is not None and part.spans]
         if not parts:
             raise Kept("no array")
-        widest, part = max(parts, key=lambda each: len(each[1].spans))
-        if any(each.step != 1 for each in part.spans):
+        widest, part = max(parts, key=lambda each: len(each[1].placed))
+        spans = covered([each for _, each in parts])
+        if any(each.step != 1 for each in spans):
             raise Kept("a slice with a step")
-        cells = Cells(self.names, reader, part.spans, print_expression(widest))
+        cells = Cells(self.names, reader, spans, print_expression(widest))
         cell = cells.cell(value)
         dtype = self._dtype(value, [each for _, each in parts], reader)
         allocated = nodes.assign(name, self._allocation(widest, part, dtype, cells))
         forms = [
             lengths.symbol(variable).minus(span.start)
-            for variable, span in zip(cells.variables, part.spans, strict=True)
+            for variable, span in zip(cells.variables, spans, strict=True)
         ]
         at = nodes.subscript(name, [lengths.expression(e) for e in forms], store=True)
         reader.assumed.add(self.facts.needs_of(query.names_read(value)))
@@ -146,7 +142,7 @@ class _Maker:
     def _allocation(self, widest: ast.expr, part: Part, dtype: Source, cells: Cells) -> ast.expr:
         if isinstance(widest, ast.Name) and dtype == cell_type(self.facts, part.array):
             return nodes.call(self.names.numpy("empty_like"), [nodes.name(part.array)])
-        shape = [cells.length(each) for each in part.spans]
+        shape = [cells.length(each) for each in cells.spans]
         kind, name = dtype
         spelled = name if name != "bool" else "bool_"
         shown = nodes.attribute(name, "dtype") if kind == "like" else self.names.numpy(spelled)
@@ -163,7 +159,7 @@ class _Maker:
             return ("dtype", "bool")
         sources = types_of(self.facts, value)
         if sources is None or any(
-            numpy_word(self.facts.program, call.func) in _TRUTHS
+            numpy_word(self.facts.program, call.func) in TRUTHS
             for call in ast.walk(value)
             if isinstance(call, ast.Call)
         ):
@@ -203,5 +199,5 @@ def _is_truth(program: Program, value: ast.expr) -> bool:
         case ast.UnaryOp(op=ast.Invert(), operand=operand):
             return _is_truth(program, operand)
         case ast.Call(func=function):
-            return numpy_word(program, function) in _TRUTHS
+            return numpy_word(program, function) in TRUTHS
     return False

@@ -10,7 +10,7 @@ import numpy as np
 
 from astile.frontend.arrays import Facts
 from astile.frontend.cell_types import cell_type, types_of
-from astile.frontend.cells import Cells, accesses, place
+from astile.frontend.cells import Cells, accesses, covered, place
 from astile.frontend.guards import guarded
 from astile.frontend.lengths import Lengths
 from astile.frontend.new_names import NewNames
@@ -229,9 +229,10 @@ class _Reduction:
         parts = [(each, part) for each, part in read if part is not None and part.spans]
         if not parts:
             raise Kept("no array")
-        widest, part = max(parts, key=lambda each: len(each[1].spans))
+        widest, _ = max(parts, key=lambda each: len(each[1].placed))
         self.parts = [each for _, each in parts]
-        self.cells = Cells(self.reducer.names, reader, part.spans, print_expression(widest))
+        spans = covered(self.parts)
+        self.cells = Cells(self.reducer.names, reader, spans, print_expression(widest))
         cell = self.cells.cell(value)
         sources = types_of(facts, value)
         if sources is None:

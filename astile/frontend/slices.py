@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from astile.frontend import lengths
 from astile.frontend.arrays import Facts
 from astile.frontend.cell_types import cell_type, types_of
@@ -13,6 +15,7 @@ from astile.frontend.guards import guarded
 from astile.frontend.lengths import Lengths
 from astile.frontend.new_names import NewNames
 from astile.frontend.spans import Assumed, Kept, Span, SpanReader
+from astile.frontend.vocabulary import numpy_word
 from astile.frontend.walk import edited
 from astile.ir import nodes, query
 from astile.ir.needs import Fits
@@ -83,6 +86,12 @@ def _stored(
 ) -> tuple[ast.expr, type[ast.operator] | None, ast.expr] | None:
     """Target, operator of an update, and value of a statement that may store many cells."""
     match statement:
+        case ast.Expr(
+            value=ast.Call(
+                func=function, args=arguments, keywords=[ast.keyword(arg="out", value=target)]
+            )
+        ) if isinstance(getattr(np, numpy_word(facts.program, function) or "", None), np.ufunc):
+            return target, None, nodes.call(nodes.clone(function), arguments)
         case ast.Assign(targets=[ast.Subscript() as target], value=value):
             return target, None, value
         case ast.AugAssign(target=ast.Subscript() as target, op=op, value=value):
@@ -125,6 +134,8 @@ class _Statement:
         written = self.reader.part(target)
         if written is None or not written.spans:
             return None
+        if written.added:
+            raise Kept("an axis that is added to what is stored")
         if operator is not None and not issubclass(operator, CELLWISE_OPERATORS):
             raise Kept("an operator that is computed another way for whole arrays")
         self.reader.require_inside(written)

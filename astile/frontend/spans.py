@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from astile.frontend import lengths
 from astile.frontend.arrays import Facts
 from astile.frontend.lengths import Lengths, Linear
+from astile.frontend.vocabulary import numpy_word
 from astile.ir import nodes, query
 from astile.ir.needs import Length, Need, NotNegative, SameExtent
 from astile.ir.printer import print_expression
@@ -48,15 +49,25 @@ class Part:
     Args:
         array: the array.
         axes: outermost first.
+        added: positions of axes that the part has and the array has not, of all axes of the part.
     """
 
     array: str
     axes: tuple[ast.expr | Span, ...]
+    added: tuple[int, ...] = ()
 
     @property
     def spans(self) -> tuple[Span, ...]:
         """The axes that are gone along, outermost first."""
         return tuple(each for each in self.axes if isinstance(each, Span))
+
+    @property
+    def placed(self) -> tuple[Span | None, ...]:
+        """The axes of the part, outermost first; None for one of a single index that was added."""
+        spans: list[Span | None] = list(self.spans)
+        for position in self.added:
+            spans.insert(position, None)
+        return tuple(spans)
 
 
 @dataclass
@@ -116,14 +127,23 @@ class SpanReader:
         base = query.base_name(access)
         if base is None or base not in self.facts.ranks:
             return None
-        indices = query.indices(access) if isinstance(access, ast.Subscript) else []
+        given = query.indices(access) if isinstance(access, ast.Subscript) else []
+        indices = [each for each in given if not self._adds_axis(each)]
         rank = self.facts.ranks[base]
         if len(indices) > rank or isinstance(getattr(access, "value", None), ast.Subscript):
             raise Kept("indices that are not one for each axis")
         self.shown = print_expression(access)
         whole = [ast.Slice() for _ in range(rank - len(indices))]
         axes = [self._axis(base, axis, each) for axis, each in enumerate([*indices, *whole])]
-        return Part(base, tuple(axes))
+        shown = [each for each in given if self._adds_axis(each) or isinstance(each, ast.Slice)]
+        added = tuple(k for k, each in enumerate(shown) if self._adds_axis(each))
+        return Part(base, tuple(axes), added)
+
+    def _adds_axis(self, index: ast.expr) -> bool:
+        """Whether an index is ``None`` or ``np.newaxis``."""
+        if isinstance(index, ast.Constant):
+            return index.value is None
+        return numpy_word(self.facts.program, index) == "newaxis"
 
     def _axis(self, array: str, axis: int, index: ast.expr) -> ast.expr | Span:
         if isinstance(index, ast.Slice):
@@ -201,10 +221,11 @@ class SpanReader:
         """
         if self.known.is_never_negative(form):
             return
-        terms = self._terms(form)
-        if terms is None:
+        least = self.known.least(form)
+        terms = None if least is None else self._terms(least)
+        if least is None or not terms:
             raise Kept("a bound that may be negative")
-        self.assumed.guard(NotNegative(terms, form.constant), otherwise)
+        self.assumed.guard(NotNegative(terms, least.constant), otherwise)
 
     def _terms(self, form: Linear) -> tuple[tuple[Length, int], ...] | None:
         found = []
@@ -260,7 +281,7 @@ class SpanReader:
             return True
         least = self.known.least(form)
         terms = None if least is None else self._terms(least)
-        if least is None or terms is None:
+        if least is None or not terms:
             return False
         self.assumed.add([NotNegative(terms, least.constant)])
         return True
@@ -302,84 +323,13 @@ class SpanReader:
         if difference.is_zero():
             return
         factors = sorted(difference.terms.values())
-        if difference.constant or factors != [-1, 1]:
-            raise Kept("slices that may be of different lengths")
-        (first, second) = (self.length(each) for each in difference.terms)
-        if first is None or second is None:
-            raise Kept("slices that may be of different lengths")
-        self.assumed.guard(SameExtent(*sorted((first, second), key=str)), shown)
-
-
-# --- may two parts meet? --------------------------------------------------------------------------
-
-
-def first_reads(known: Lengths, written: Part, read: Part, order: Sequence[Span]) -> bool:
-    """Whether a loop over the cells of `written` reads each cell of `read` before it is stored.
-
-    Args:
-        known: what is known of integers.
-        written: where the value is stored.
-        read: what the value is computed from, of the same array.
-        order: the spans of `written`, outermost first; those of `read` belong to the last ones.
-    """
-    if are_apart(known, written, read):
-        return True
-    spans = read.spans
-    if len(spans) != len(order) or any(each.step != 1 for each in (*spans, *order)):
-        return written.axes == read.axes or _same_cells(written, read)
-    distances = []
-    for own, other in zip(written.axes, read.axes, strict=True):
-        if isinstance(own, Span) and isinstance(other, Span):
-            if own.clipped is not None or other.clipped is not None:
-                if own.start != other.start:
-                    return False
-                distances.append(lengths.constant(0))
-            else:
-                distances.append(other.start.minus(own.start))
-        elif isinstance(own, Span) or isinstance(other, Span):
-            return False
-    for distance in distances:
-        if not distance.is_zero():
-            # the cell that is read is stored in a later iteration
-            return known.is_never_negative(distance.plus(lengths.constant(-1)))
-    return True
-
-
-def _same_cells(written: Part, read: Part) -> bool:
-    """Whether each iteration reads the cells that it stores, and no others."""
-    return all(
-        isinstance(own, Span) == isinstance(other, Span)
-        and (not isinstance(own, Span) or own == other)
-        for own, other in zip(written.axes, read.axes, strict=True)
-    )
-
-
-def are_apart(known: Lengths, first: Part, second: Part) -> bool:
-    """Whether two parts of one array have no cell in common."""
-    return any(
-        _apart_along(known, one, other) for one, other in zip(first.axes, second.axes, strict=True)
-    )
-
-
-def _apart_along(known: Lengths, one: ast.expr | Span, other: ast.expr | Span) -> bool:
-    low_one, high_one = _ends(known, one)
-    low_other, high_other = _ends(known, other)
-    return _is_below(known, high_one, low_other) or _is_below(known, high_other, low_one)
-
-
-def _is_below(known: Lengths, high: Linear | None, low: Linear | None) -> bool:
-    if high is None or low is None:
-        return False
-    return known.is_never_negative(low.minus(high).plus(lengths.constant(-1)))
-
-
-def _ends(known: Lengths, axis: ast.expr | Span) -> tuple[Linear | None, Linear | None]:
-    """The least and greatest index along an axis, counted from the start; None: not known."""
-    if not isinstance(axis, Span):
-        form = known.linear(axis)
-        if form is None or not known.is_never_negative(form):
-            return None, None
-        return form, form
-    if axis.step < 0:
-        return lengths.constant(0), axis.start
-    return axis.start, axis.stop.plus(lengths.constant(-1))
+        lengths_of = [self.length(each) for each in difference.terms]
+        if not difference.constant and factors == [-1, 1] and None not in lengths_of:
+            (first, second) = sorted((e for e in lengths_of if e is not None), key=str)
+            self.assumed.guard(SameExtent(first, second), shown)
+            return
+        for form in (difference, lengths.constant(0).minus(difference)):
+            terms = self._terms(form)
+            if not terms:
+                raise Kept("slices that may be of different lengths")
+            self.assumed.guard(NotNegative(terms, form.constant), shown)

@@ -111,7 +111,9 @@ def _grows(node: ast.AST, _: ast.AST) -> bool:
     if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
         return False
     called = node.value.func
-    return isinstance(called, ast.Attribute) and called.attr in _GROWING
+    if not isinstance(called, ast.Attribute) or called.attr not in _GROWING:
+        return False
+    return called.attr != "add" or len(node.value.args) == 1  # np.add takes two
 
 
 def _is_text(node: ast.AST) -> bool:

@@ -21,6 +21,13 @@ CELLWISE = _words(
     "not_equal rad2deg radians remainder rint sign sin sinh sqrt square subtract tan tanh "
     "true_divide trunc where"
 )
+#: Those among them whose result has the type that their arguments join to, truth values too.
+SAME_TYPE = _words("abs absolute add fmax fmin maximum minimum multiply negative subtract")
+#: Those whose results are truth values, whatever their arguments are.
+TRUTHS = _words(
+    "equal not_equal less less_equal greater greater_equal isfinite isinf isnan logical_and "
+    "logical_not logical_or logical_xor"
+)
 #: Reductions of a whole array to a number, as functions of NumPy and methods of arrays.
 REDUCTIONS = _words("all any argmax argmin dot inner max mean min prod std sum vdot var")
 #: Those that multiply two rows.

@@ -84,6 +84,8 @@ class Flow:
 
     def _is_cellwise(self, call: ast.Call) -> bool:
         """Whether a call computes each cell of an array from the same cell of others."""
+        if query.dotted(call.func) == "abs":
+            return True
         found = self.numpy_function(call)
         return isinstance(found, np.ufunc) or found in [getattr(np, each) for each in _CELLWISE]
 

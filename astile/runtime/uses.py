@@ -75,7 +75,7 @@ def _use(reader: _Reader, name: str, sizes: SizeNames, rebound: bool) -> Use:
     whole = {"operand": "operand" in kinds, "reduced": "reduced" in kinds}
     if rebound:  # the name stands for other things too
         return Use(name, "open", None, False, True, span, **whole)
-    written = any(each.kind == "cell" and each.written for each in seen)
+    written = any(each.written for each in seen)
     escapes = any(each.kind in ("escape", "reduced", "view") for each in seen)
     if kinds & {"cell", "facts", "view"}:
         rank = program.ranks.get(name) or _common_rank(seen)
@@ -154,6 +154,8 @@ class _Reader:
             return _Sight(node, "number")
         if isinstance(parent, ast.Return):
             return _Sight(node, "returned")
+        if _is_output(parent):
+            return _Sight(node, "cell", None, written=True)
         return _Sight(node, "escape")
 
     def _cell(self, access: ast.Subscript) -> _Sight:
@@ -165,7 +167,7 @@ class _Reader:
         if isinstance(parent, ast.Attribute):  # A[i].something
             return _Sight(access, "escape")
         indices = query.indices(access)
-        written = isinstance(access.ctx, (ast.Store, ast.Del))
+        written = isinstance(access.ctx, (ast.Store, ast.Del)) or _is_output(parent)
         if any(is_many(each) for each in indices):
             # a slice that is stored writes cells; one that is read is a view under another name
             return _Sight(access, "cell", None, written) if written else _Sight(access, "escape")
@@ -178,12 +180,14 @@ class _Reader:
         while self._computes(parent):  # np.sum(A[i] * B[i])
             assert isinstance(parent, ast.expr)
             value, parent = parent, self.parents[parent]
-        if value is not access and not isinstance(parent, ast.Call):
+        if value is not access and not isinstance(parent, (ast.Call, ast.Attribute, ast.Expr)):
             return False
         if isinstance(parent, ast.Assign) and parent.value is access:
             return not self.opened.isdisjoint(query.names_written(parent))
         if isinstance(parent, ast.Call):
             return value in parent.args and not self.flow.takes_numbers(parent.func)
+        if isinstance(parent, ast.Attribute | ast.Expr):  # (A[i] - B[j]).sum(), np.add(..., out=C)
+            return value is not access
         return isinstance(parent, (ast.Return, ast.For, ast.Starred, ast.keyword))
 
     def _computes(self, node: ast.AST) -> bool:
@@ -202,3 +206,8 @@ class _Reader:
                 starred = any(isinstance(each, ast.Starred) for each in made.elts)
                 return _Sight(attribute, "facts", None if starred else len(made.elts))
         return _Sight(attribute, "facts")
+
+
+def _is_output(parent: ast.AST) -> bool:
+    """Whether what stands there is stored into: ``np.sqrt(A, out=B)``."""
+    return isinstance(parent, ast.keyword) and parent.arg == "out"

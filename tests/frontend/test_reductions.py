@@ -74,6 +74,34 @@ BECOMES = {
         "C = np.zeros((n, 3))\nproduct = np.float64(1.0)\nfor i in range(n):\n"
         "    for j in range(3):\n        product *= C[i, j]\n\nA[0] = product",
     ),
+    "pairs of cells, of which the last may be cut": (
+        "for k in range(0, A.shape[0], 2):\n    B[k // 2] = A[k : k + 2].max()",
+        "for k in range(0, A.shape[0], 2):\n    largest = A[k]\n"
+        "    for i in range(k, min(k + 2, A.shape[0])):\n"
+        "        largest = np.maximum(largest, A[i])\n    B[k // 2] = largest",
+    ),
+    "blocks of a literal number": (
+        "for k in range(0, 6, 3):\n    A[k] = B[k : k + 3].min()",
+        "for k in range(0, 6, 3):\n    smallest = B[k]\n"
+        "    for i in range(k, min(k + 3, B.shape[0])):\n"
+        "        smallest = np.minimum(smallest, B[i])\n    A[k] = smallest",
+    ),
+    "around a cell": (
+        "for k in range(n, A.shape[0] - n):\n    B[k] = np.mean(A[k - n : k + n + 1])",
+        "if 2 * n < -1:\n"
+        '    raise ValueError("A[k - n:k + n + 1] ends before the array")\n'
+        "for k in range(n, A.shape[0] - n):\n    total = np.float64(0.0)\n"
+        "    for i in range(k - n, k + n + 1):\n        total += A[i]\n"
+        "    B[k] = A.dtype.type(total / max(2 * n + 1, 0))",
+    ),
+    "of what is made in a loop": (
+        "for k in range(B.shape[0]):\n    e = B[k, :] - B[k, :].max()\n    A[k] = e.sum()",
+        "for k in range(B.shape[0]):\n    largest = B[k, 0]\n    for j in range(B.shape[1]):\n"
+        "        largest = np.maximum(largest, B[k, j])\n    value = largest\n"
+        "    e = np.empty(B.shape[1], B.dtype)\n    for i in range(B.shape[1]):\n"
+        "        e[i] = B[k, i] - value\n    total = np.float64(0.0)\n"
+        "    for j in range(B.shape[1]):\n        total += e[j]\n    A[k] = B.dtype.type(total)",
+    ),
     "integers": (
         "C = np.zeros(len(B), np.int32)\nA[0] = np.sum(C)",
         "C = np.zeros(len(B), np.int32)\ntotal = np.int64(0)\nfor i in range(B.shape[0]):\n"
@@ -98,7 +126,7 @@ STAYS = {
     "largest of what may be empty": "for k in range(n):\n    A[k] = np.max(B[k, :k])",
     "place of the largest": "A[0] = np.argmax(B[:])",
     "spread": "A[0] = np.std(B[:])",
-    "slices that may differ": "A[0] = np.dot(A[:n], B[1:])",
+    "slices that may differ": "k = n // 2\nA[0] = np.dot(A[:k], B[1:])",
     "sum of one's own": "A[0] = sum(B)\nB[0] = 0",
     "picked cells": "A[0] = np.sum(A[B])\nB[0] = 0",
 }

@@ -135,6 +135,26 @@ BECOMES = {
         "if A[0] > 0:\n    A[1:] = 0",
         "if A[0] > 0:\n    for i in range(1, A.shape[0]):\n        A[i] = 0",
     ),
+    "place of a result": (
+        "A[0] = 0\nnp.add(A, B[:], out=A)\nnp.sqrt(A[:], A)",
+        'if A.shape[0] != B.shape[0]:\n    raise ValueError("A and B[:] have different lengths")\n'
+        "A[0] = 0\nfor i in range(A.shape[0]):\n    A[i] = np.add(A[i], B[i])\n\n"
+        "for i in range(A.shape[0]):\n    A[i] = np.sqrt(A[i])",
+    ),
+    "axes of one index": (
+        "A[:, :] = B[:, None] * n",
+        'if A.shape[0] != B.shape[0]:\n    raise ValueError("A[:, :] and B[:, None] have different '
+        'lengths")\n'
+        "for i in range(A.shape[0]):\n    for j in range(A.shape[1]):\n        A[i, j] = B[i] * n",
+    ),
+    "as long as a number says": (
+        "A[:3] = B[:]",
+        "if B.shape[0] > 3:\n"
+        '    raise ValueError("A[:3] and B[:] have different lengths")\n'
+        "if B.shape[0] < 3:\n"
+        '    raise ValueError("A[:3] and B[:] have different lengths")\n'
+        "for i in range(3):\n    A[i] = B[i]",
+    ),
     "start that is an argument": (
         "A[n:] = 0",
         'if n < 0:\n    raise ValueError("A[n:] starts before the array")\n'
@@ -150,7 +170,9 @@ def test_becomes_loops(name):
 
 
 STAYS = {
-    "slices that may differ": "A[:n] = B[1:]",
+    "an axis of the same array": "A[:] = A[:, 0][:, None] * n\nA[0, 0] = 1",
+    "an axis that is stored into": "A[:, None] = 0",
+    "slices that may differ": "k = n // 2\nA[:k] = B[1:]",
     "start that may be negative": "k = B[0]\nA[k:] = 0",
     "start that goes down": "for i in range(n):\n    A[i - 1:] = 0",
     "steps that differ": "A[::2] = B[:]",

@@ -193,6 +193,14 @@ def shifted_sums(p, s, out):
         out[i] = total + 0.1
 
 
+def shifted_sums_of_two(p, s, shift, out):
+    for i in range(len(out)):
+        total = 0.0
+        for j in range(p[i], p[i + 1]):
+            total += s[j]
+        out[i] = shift - total
+
+
 def largest_by_condition(k, out):
     m = -np.inf
     for i in range(len(k)):

@@ -107,6 +107,10 @@ def test_13_loops_that_may_have_no_iteration():
     p, s, out = array("int64", 0, 0, 2, 3), array("float32", 0.7, 0.1, 1 / 3), np.zeros(3)
     refused(mixed.shifted_sums, p, s, out, match="total depends on the data: float or float32")
     agrees(mixed.scaled_sums, p, s, out)
+    agrees(mixed.shifted_sums, p, s, np.zeros(3, "float32"))
+    agrees(mixed.shifted_sums_of_two, p, s, 0.1, np.zeros(3, "float32"))
+    args = (p, s, 0.1, out)
+    refused(mixed.shifted_sums_of_two, *args, match="depends on the data: float or float32")
 
 
 def test_13_integers_of_python_beside_real_numbers():

@@ -187,7 +187,7 @@ class _Bounds:
                     continue
                 value = affine_sets.quasi(nodes.const(0), scope)
             if value is None:
-                self._not_affine(array, axis, access.node, index)
+                self._not_affine((array, axis), access.node)
             elif extent is None:
                 self._unproved(array, access.node, f"the length of axis {axis} is not known")
             else:
@@ -201,9 +201,9 @@ class _Bounds:
         divisor = affine_sets.quasi(index.right, scope)
         return divisor is not None and divisor.text == extent.text
 
-    def _not_affine(self, array: str, _: int, node: ast.Subscript, index: ast.expr, /) -> None:
-        reason = f"the index {print_expression(index)} is not affine in known integers"
-        self._unproved(array, node, reason)
+    def _not_affine(self, key: tuple[str, int], node: ast.Subscript) -> None:
+        index = print_expression(query.indices(node)[key[1]])
+        self._unproved(key[0], node, f"the index {index} is not affine in known integers")
 
     def _unproved(self, array: str, node: ast.Subscript, reason: str) -> None:
         self.missing.append(Unproved(array, _text(node), self.program.source.span(node), reason))
@@ -293,8 +293,8 @@ class _Negative(_Bounds):
         #: Those of which this form of the program does not tell.
         self.unread: set[tuple[str, int, str]] = set()
 
-    def _not_affine(self, array: str, axis: int, _: ast.Subscript, index: ast.expr, /) -> None:
-        self.unread.add((array, axis, print_expression(index)))
+    def _not_affine(self, key: tuple[str, int], node: ast.Subscript) -> None:
+        self.unread.add((*key, print_expression(query.indices(node)[key[1]])))
 
     def _index(
         self, leaf: Leaf, access: Guarded, key: tuple[str, int], value: Quasi, extent: Quasi

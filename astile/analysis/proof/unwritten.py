@@ -102,8 +102,13 @@ def _find(model: Model, arrays: frozenset[str]) -> tuple[Statement, Access, isl.
 
 
 def _is_partly_run(node: ast.stmt) -> bool:
-    """Whether some of a statement's reads may be left out when it runs."""
-    return any(isinstance(each, (ast.IfExp, ast.BoolOp, ast.Compare)) for each in ast.walk(node))
+    """Whether some of a statement's reads may be left out when it runs, or are none.
+
+    An array that a call by itself is given may be the place of its result.
+    """
+    return isinstance(node, ast.Expr) or any(
+        isinstance(each, (ast.IfExp, ast.BoolOp, ast.Compare)) for each in ast.walk(node)
+    )
 
 
 def _shown(

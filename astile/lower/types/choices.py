@@ -122,10 +122,10 @@ class Choices:
         return possible.union(map(self.all_of, values))
 
     def results(
-        self, left: ast.expr, operator: ast.operator, right: ast.expr
+        self, left: ast.expr, operator: ast.operator, right: ast.expr, rounded: Kind = None
     ) -> frozenset[str | None] | None:
         """The types in which two operands may be computed, see `possible.results`."""
-        return possible.results(self.all_of(left), operator, self.all_of(right))
+        return possible.results(self.all_of(left), operator, self.all_of(right), rounded)
 
     def _of_comparison(self, sides: Sequence[ast.expr]) -> Several:
         found = [self.of(each) for each in sides]

@@ -207,9 +207,12 @@ class Kinds:
 
     def _of_arithmetic(self, value: ast.BinOp) -> Kind:
         found = self.of_binary(self.of(value.left), value.op, self.of(value.right))
-        if not self._knows_all:
-            return found
-        return _only(self.choices.results(value.left, value.op, value.right), found)
+        return _only(self.results(value), found) if self._knows_all else found
+
+    def results(self, value: ast.BinOp) -> frozenset[str | None] | None:
+        """The types in which arithmetic may be done, as far as its use shows the difference."""
+        rounded = self._rounded.values.get(value)
+        return self.choices.results(value.left, value.op, value.right, rounded)
 
     def of_binary(self, left: Kind, operator: ast.operator, right: Kind) -> Kind:
         """The kind of ``left operator right``."""

@@ -231,7 +231,7 @@ class Operators(WholeArrays):
 
     def _check_choices(self, plain: ast.BinOp) -> None:
         """Refuse arithmetic whose type, and where it rounds or wraps, depends on the data."""
-        found = self.kinds.choices.results(plain.left, plain.op, plain.right)
+        found = self.kinds.results(plain)
         if found is None or len(found) < 2:
             return
         unsure = found & {*FRAGILE, *NARROW, "bool_", "uint64", None}  # None raises a TypeError

@@ -163,42 +163,70 @@ def are_of(found: Several, kind: str | None) -> bool:
     )
 
 
-def results(left: Several, op: ast.operator, right: Several) -> frozenset[str | None] | None:
+def results(
+    left: Several, op: ast.operator, right: Several, rounded: str | None = None
+) -> frozenset[str | None] | None:
     """The types of ``left op right``; numbers that all other types give too are left out.
 
     None in them stands for operands that the plain program raises a TypeError for.
+
+    Args:
+        left: all that one operand may be.
+        op: the operator.
+        right: all that the other may be.
+        rounded: the type that whatever uses the result rounds it to.
     """
     if left is None or right is None:
         return None
     found: set[str | None] = set()
+    sums: set[str | None] = set()
     numbers: list[tuple[Possible, Possible, str]] = []
     for first, second in _pairs(left, right):
         kind = promotion.binary(first.kind, type(op), second.kind)
         if kind in PYTHON and _computed(first, type(op), second, kind) is not None:
             numbers.append((first, second, kind))
+        elif (
+            kind == "float"
+            and isinstance(op, (ast.Add, ast.Sub))
+            and 0 in (first.number, second.number)
+        ):
+            sums.add(kind)
         else:
             found.add(kind)
-    return frozenset(found | set(_own_kinds(found, numbers, op)))
+    if found != {rounded}:  # what is added to zero and rounded is what its type gives
+        found |= sums
+    return frozenset(found | set(_own_kinds(found, numbers, op, rounded)))
 
 
 def _own_kinds(
     found: Collection[str | None],
     numbers: Iterable[tuple[Possible, Possible, str]],
     op: ast.operator,
+    rounded: str | None,
 ) -> Iterator[str]:
     """The types of numbers that come out otherwise in the types of other results."""
     for first, second, kind in numbers:
         value = _computed(first, type(op), second, kind)
-        same = (each is not None and _is_same(first, op, second, value, each) for each in found)
+        same = (
+            each is not None
+            and _is_same(first, op, second, value, each, is_rounded=each == rounded)
+            for each in found
+        )
         if not found or not all(same):
             yield kind
 
 
 def _is_same(
-    left: Possible, op: ast.operator, right: Possible, value: complex | None, kind: str
+    left: Possible,
+    op: ast.operator,
+    right: Possible,
+    value: complex | None,
+    kind: str,
+    *,
+    is_rounded: bool,
 ) -> bool:
-    """Whether two numbers of Python give the same in another type."""
-    if value is None or not is_held(value, kind):
+    """Whether two numbers of Python give the same in another type, to which it may be rounded."""
+    if value is None or not (is_rounded or is_held(value, kind)):
         return False
     if left.number is None or right.number is None:
         return value == 0
@@ -208,9 +236,10 @@ def _is_same(
         with np.errstate(all="ignore"):
             typed = [np.array([each], kind) for each in (left.number, right.number)]
             found = _OPERATORS[type(op)](*typed)[0]
+            expected = np.array([value], kind)[0] if is_rounded else value
     except (OverflowError, TypeError):
         return False
-    return _are_equal(found, value)
+    return _are_equal(found, expected)
 
 
 def _are_equal(first: complex, second: complex) -> bool:
