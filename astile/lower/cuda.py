@@ -103,6 +103,7 @@ class _Module:
         self.words = replace(self.words, checks=self.inside.checks)
         self.kernels: list[ast.stmt] = []
         self.infos: list[KernelInfo] = []
+        self.limits: list[launches.Limit] = []
         self.dtypes = dtypes.of_arrays(program, types, self.words.numpy)
 
     def lowered(self) -> Lowered:
@@ -110,6 +111,8 @@ class _Module:
         every = host.parts(self.program, self.program.function.body)
         self.alone = _count(every) == 1
         body = self._host(every)
+        if self.limits:
+            body = launches.asked_first(body, {each.name for each in self.infos}, self.limits)
         function = nodes.clone(self.program.function)
         function.body = body or [ast.Pass()]
         checked = [self.inside.function()] if self.inside.is_used(self.kernels) else []
@@ -237,8 +240,9 @@ class _Module:
             choice = Choice(name, test, other, asked)
             self.infos.append(replace(info, name=other))
         threads = launches.block(kernel, self.threads)
-        launched = launches.launch(choice, grid, threads.extents, parameters, self.grid)
-        return [*threads.checks, *(self._with_checks([root], launched) if checks else launched)]
+        self.limits += launches.limits(threads, grid.values())
+        launched = launches.launch(choice, grid, threads, parameters, self.grid)
+        return self._with_checks([root], launched) if checks else launched
 
     def _body(
         self, kernel: Structure, layout: Layout | None, piece: Piece | None

@@ -154,7 +154,7 @@ class _Reader:
             return _Sight(node, "number")
         if isinstance(parent, ast.Return):
             return _Sight(node, "returned")
-        if _is_output(parent):
+        if self._is_output(parent):
             return _Sight(node, "cell", None, written=True)
         return _Sight(node, "escape")
 
@@ -167,8 +167,8 @@ class _Reader:
         if isinstance(parent, ast.Attribute):  # A[i].something
             return _Sight(access, "escape")
         indices = query.indices(access)
-        written = isinstance(access.ctx, (ast.Store, ast.Del)) or _is_output(parent)
-        if any(is_many(each) for each in indices):
+        written = isinstance(access.ctx, (ast.Store, ast.Del)) or self._is_output(parent)
+        if any(is_many(each) or isinstance(each, ast.Compare) for each in indices):
             # a slice that is stored writes cells; one that is read is a view under another name
             return _Sight(access, "cell", None, written) if written else _Sight(access, "escape")
         kind: Literal["cell", "view"] = "view" if self._may_be_row(access, parent) else "cell"
@@ -190,6 +190,13 @@ class _Reader:
             return value is not access
         return isinstance(parent, (ast.Return, ast.For, ast.Starred, ast.keyword))
 
+    def _is_output(self, parent: ast.AST) -> bool:
+        """Whether NumPy stores into what stands there: ``np.sqrt(A, out=B)``."""
+        if not isinstance(parent, ast.keyword) or parent.arg != "out":
+            return False
+        call = self.parents[parent]
+        return isinstance(call, ast.Call) and self.flow.numpy_function(call) is not None
+
     def _computes(self, node: ast.AST) -> bool:
         """Whether an expression is arithmetic on numbers, or on arrays cell by cell."""
         if isinstance(node, ast.Call):
@@ -206,8 +213,3 @@ class _Reader:
                 starred = any(isinstance(each, ast.Starred) for each in made.elts)
                 return _Sight(attribute, "facts", None if starred else len(made.elts))
         return _Sight(attribute, "facts")
-
-
-def _is_output(parent: ast.AST) -> bool:
-    """Whether what stands there is stored into: ``np.sqrt(A, out=B)``."""
-    return isinstance(parent, ast.keyword) and parent.arg == "out"

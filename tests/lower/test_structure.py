@@ -71,6 +71,47 @@ def test_a_call_decides_how_many_threads_there_are() -> None:
         run(np.ones(1025))
 
 
+@pytest.mark.parametrize("m", ["m = x.shape[1]", "m = max(0, x.shape[1] - 1)"])
+def test_limits_of_all_launches_are_asked_before_the_first(m: str) -> None:
+    run = emulate.load(
+        lower(f"""
+    def f(x, y):
+        n = x.shape[0]
+        {m}
+        for i in block.x(n):
+            y[i] = 2
+        for i in block.x(n):
+            for j in thread.x(m):
+                x[i, j] = 3
+    """).text,
+        "f",
+    )
+    run(np.ones((0, 2000)), np.ones(0))  # nothing is launched
+    y = np.ones(3)
+    with pytest.raises(ValueError, match="m is over 1024"):
+        run(np.ones((3, 2000)), y)
+    assert (y == 1).all()
+    run(np.ones((3, 20)), y)
+    assert (y == 2).all()
+
+
+def test_a_limit_that_loops_decide_is_asked_where_it_stands() -> None:
+    text = lower("""
+    def f(x):
+        for k in range(9):
+            m = k * 200
+            for i in block.x(5):
+                x[i] = k
+            for j in thread.x(m):
+                x[j] = 3
+    """).text
+    run = emulate.load(text, "f")
+    x = np.zeros(2000)
+    with pytest.raises(ValueError, match="m is over 1024"):
+        run(x)
+    assert (x[:5] == 6).all()
+
+
 @pytest.mark.parametrize("counts", ["thread.x(n)", "thread.x(n - 1 + 1)"])
 @pytest.mark.parametrize("more", ["x[b, 30] = 5", "for k in range(4):\n    x[b, k + 30] = 5",
                                   "for k in thread.y(4):\n    x[b, k + 30] = 5"])  # fmt: skip

@@ -35,6 +35,9 @@ def use_of(text: str, name: str, **ranks: int):
         ("a[1:, 0] = 0", None, True),
         ("a[...] = 0", None, True),
         ("a[i] = a[i, j]", None, True),
+        ("np.add(b, 1, out=a)", None, True),
+        ("np.sqrt(b[i, :], out=a[i, :])", None, True),
+        ("a[a < 0] = 0", None, True),
     ],
 )
 def test_arrays(body, rank, written):
@@ -54,7 +57,7 @@ def test_arrays(body, rank, written):
         "c = (a, b)",
         "a[i].fill(0)",
         "for row in a: row[0] = 1",
-        "np.add(b, 1, out=a)",
+        "g(b, out=a)",
     ],
 )
 def test_arrays_that_may_be_written_under_another_name(body):

@@ -201,6 +201,17 @@ def shifted_sums_of_two(p, s, shift, out):
         out[i] = shift - total
 
 
+def cells_of_truth_values(x, counts):
+    for i in range(len(x)):
+        is_large = x[i] > 0
+        counts[is_large] += 1
+
+
+def cells_of_flags(flags, table, out):
+    for i in range(len(flags)):
+        out[i] = table[int(flags[i])]
+
+
 def largest_by_condition(k, out):
     m = -np.inf
     for i in range(len(k)):

@@ -146,3 +146,10 @@ def test_13_integers_that_a_real_number_would_round(function):
 def test_13_what_a_device_computes_in_more_bits():
     h, g = array("float16", 1.5, 7.3, 9.1), array("float16", 0.7, 0.3, 2.3)
     agrees(mixed.rests_of_half, h, g, np.zeros((3, 4)), targets=("emulate",))
+
+
+def test_truth_values_as_indices():
+    x, counts = array("float32", 1.5, -2.0), np.zeros(2, "int64")
+    refused(mixed.cells_of_truth_values, x, counts, match="the index is_large is a truth value")
+    flags, table = np.array([True, False, True]), array("float64", 0.5, 0.25)
+    agrees(mixed.cells_of_flags, flags, table, np.zeros(3))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from astile.analysis.forms import affine
@@ -50,11 +50,31 @@ class Block:
 
     Args:
         extents: along x, y, z.
-        checks: what the host does before the launch.
+        counts: what the host computes before the launch.
+        limits: conditions under which there are more than there can be, and what is raised then.
     """
 
     extents: Sequence[ast.expr]
-    checks: Sequence[ast.stmt] = ()
+    counts: Sequence[ast.stmt] = ()
+    limits: Sequence[ast.If] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Limit:
+    """What a launch with blocks asks before it is made.
+
+    Args:
+        statement: asks it right before the launch.
+        test: whether the grid has blocks, and the blocks too many threads, at any place where the
+            sizes are known.
+    """
+
+    statement: ast.If
+    test: ast.expr
+
+    def ahead(self) -> ast.If:
+        """The statement for a place before other launches."""
+        return nodes.if_then(self.test, self.statement.body)
 
 
 def block(kernel: Structure, name: str) -> Block:
@@ -65,7 +85,8 @@ def block(kernel: Structure, name: str) -> Block:
         name: a free name for how many there are along an axis.
     """
     extents: list[ast.expr] = [nodes.const(each) for each in kernel.block]
-    checks: list[ast.stmt] = []
+    counts: list[ast.stmt] = []
+    limits: list[ast.If] = []
     for axis, loop in kernel.counted.items():
         header = query.header(loop)
         assert header is not None
@@ -73,7 +94,7 @@ def block(kernel: Structure, name: str) -> Block:
         if isinstance(header.stop, ast.Name):
             name = header.stop.id
         else:
-            checks.append(nodes.assign(name, nodes.clone(header.stop)))
+            counts.append(nodes.assign(name, nodes.clone(header.stop)))
         extents[position] = nodes.name(name)
         if kernel.has_more:
             extents[position] = nodes.call("max", [nodes.name(name), nodes.const(1)])
@@ -83,15 +104,79 @@ def block(kernel: Structure, name: str) -> Block:
             f"each iteration: split {header.variable} by a literal factor, and bind the inner loop"
         )
         error = nodes.call("ValueError", [nodes.const(message)])
-        test = nodes.compare(nodes.name(name), ast.Gt, nodes.const(most))
-        checks.append(nodes.if_then(test, [ast.Raise(error, None)]))
-    return Block(extents, checks)
+        test = nodes.compare(nodes.clone(header.stop), ast.Gt, nodes.const(most))
+        limits.append(nodes.if_then(test, [ast.Raise(error, None)]))
+    return Block(extents, counts, limits)
+
+
+def limits(threads: Block, grid: Iterable[ast.expr]) -> list[Limit]:
+    """What a launch asks, in a form for a place before other launches.
+
+    Args:
+        threads: of its blocks.
+        grid: blocks along the axes that have several.
+    """
+    are_any = [
+        nodes.compare(nodes.clone(each), ast.Gt, nodes.const(0))
+        for each in grid
+        if affine.of(each).value is None
+    ]
+    return [
+        Limit(each, nodes.conjunction([*map(nodes.clone, are_any), nodes.clone(each.test)]))
+        for each in threads.limits
+    ]
+
+
+def asked_first(
+    body: Sequence[ast.stmt], kernels: Collection[str], asked: Sequence[Limit]
+) -> list[ast.stmt]:
+    """A host function that asks before the first launch what it can: nothing is stored by then.
+
+    Args:
+        body: its statements.
+        kernels: the names of all kernels.
+        asked: what launches ask.
+    """
+    first = _first(body, kernels)
+    stored: list[str] = [
+        node.id
+        for statement in body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    ]
+    before = {name for each in body[:first] for name in query.names_written(each)}
+    early = [
+        each
+        for each in asked
+        if not _stands_in(each.statement, body[first : first + 1])
+        and all(stored.count(name) == int(name in before) for name in query.names(each.test))
+    ]
+    gone = [each.statement for each in early]
+    return _without([*body[:first], *(each.ahead() for each in early), *body[first:]], gone)
+
+
+def _first(body: Sequence[ast.stmt], kernels: Collection[str]) -> int:
+    """Position of the first statement that launches a kernel."""
+    launching = (k for k, each in enumerate(body) if not query.names(each).isdisjoint(kernels))
+    return next(launching, len(body))
+
+
+def _stands_in(statement: ast.stmt, body: Sequence[ast.stmt]) -> bool:
+    return any(node is statement for each in body for node in ast.walk(each))
+
+
+def _without(body: Sequence[ast.stmt], gone: Sequence[ast.stmt]) -> list[ast.stmt]:
+    kept = [each for each in body if not any(each is e for e in gone)]
+    for each in kept:
+        for inner in query.bodies(each):
+            inner[:] = _without(inner, gone)
+    return kept
 
 
 def launch(
     choice: Choice,
     grid: Mapping[str, ast.expr],
-    block: Sequence[ast.expr],
+    block: Block,
     parameters: Sequence[str],
     grid_name: str,
 ) -> list[ast.stmt]:
@@ -100,13 +185,13 @@ def launch(
     Args:
         choice: the kernel.
         grid: axis -> blocks along it, as the host computes them.
-        block: threads along x, y, z, as the host computes them.
+        block: threads of a block, as the host computes them.
         parameters: what the kernel is handed.
         grid_name: a free name for the grid.
     """
     deepest = max((i for i, axis in enumerate("xyz") if axis in grid), default=0)
     extents = [grid.get(axis, nodes.const(1)) for axis in "xyz"[: deepest + 1]]
-    threads = list(block)
+    threads = list(block.extents)
     while len(threads) > 1 and query.is_constant(threads[-1], 1):
         threads.pop()
     if any(affine.of(each).value == 0 for each in extents):
@@ -114,7 +199,7 @@ def launch(
     unknown = [e for e in extents if affine.of(e).value is None]
     whole = extents[0] if len(extents) == 1 else nodes.tuple_of(extents)
     threads_expression = threads[0] if len(threads) == 1 else nodes.tuple_of(threads)
-    made: list[ast.stmt] = []
+    made: list[ast.stmt] = [*block.counts]
     first: ast.expr = nodes.clone(whole)
     if isinstance(whole, ast.Name):
         grid_name = whole.id
@@ -131,4 +216,5 @@ def launch(
     for each in threads:
         if isinstance(each, ast.Name):
             tests.append(nodes.compare(nodes.clone(each), ast.Gt, nodes.const(0)))
-    return [*made, nodes.if_then(nodes.conjunction(tests), [launched])] if tests else [launched]
+    body = [*block.limits, launched]
+    return [*made, *([nodes.if_then(nodes.conjunction(tests), body)] if tests else body)]

@@ -22,7 +22,7 @@ from astile.errors import LoweringError
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.lower.indices import IndexWriter
-from astile.lower.types import operators, rounding, spelled
+from astile.lower.types import flags, operators, rounding, spelled
 from astile.lower.types.forms_of_target import FormsOfTarget, Typed
 from astile.lower.types.kinds import Kinds
 from astile.lower.types.promotion import native
@@ -103,7 +103,8 @@ class _Caster(FormsOfTarget):
     """Edits the statements of one cloned program."""
 
     def check_names(self) -> None:
-        """Refuse names that numba holds in float64, which may round what they hold."""
+        """Refuse names whose values float64 may round, and truth values as indices."""
+        flags.check_indices(self.program, self.kinds)
         for load in rounding.rounded_loads(self.kinds):
             self.refuse_choice(load)
 
