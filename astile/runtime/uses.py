@@ -15,6 +15,8 @@ from astile.source import Span
 Role = Literal["array", "number", "integer", "either", "open"]
 
 #: Attributes that tell about an array without giving away its cells.
+#: Functions and methods that make a number of an array.
+_TO_NUMBERS = ("all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "var")
 _HARMLESS_ATTRIBUTES = ("shape", "ndim", "size", "dtype", "itemsize", "nbytes")
 
 
@@ -127,6 +129,11 @@ class _Reader:
         self.program = program
         self.parents = parents
         self.flow = Flow(program, parents)
+        #: Name -> the most indices that it is used with.
+        self.most: dict[str | None, int] = {}
+        for access in query.accesses(program.function):
+            name, count = query.base_name(access), len(query.indices(access))
+            self.most[name] = max(count, self.most.get(name, 0))
         self.opened = {  # names whose own cells or attributes are used
             node.value.id
             for node in ast.walk(program.function)
@@ -171,18 +178,41 @@ class _Reader:
         if any(is_many(each) or isinstance(each, ast.Compare) for each in indices):
             # a slice that is stored writes cells; one that is read is a view under another name
             return _Sight(access, "cell", None, written) if written else _Sight(access, "escape")
-        kind: Literal["cell", "view"] = "view" if self._may_be_row(access, parent) else "cell"
+        is_row = self._stores_row(parent) if written else self._may_be_row(access, parent)
+        kind: Literal["cell", "view"] = "view" if is_row else "cell"
         return _Sight(access, kind, len(indices), written)
+
+    def _stores_row(self, parent: ast.AST) -> bool:
+        """Whether what is stored may be a row: a product of matrices, a call, other rows."""
+        if not isinstance(parent, (ast.Assign, ast.AugAssign)):
+            return self._is_output(parent)
+        if isinstance(parent.value, ast.Tuple):
+            return True
+        return any(map(self._gives_row, ast.walk(parent.value)))
+
+    def _gives_row(self, node: ast.AST) -> bool:
+        match node:
+            case ast.BinOp(op=ast.MatMult()):
+                return True
+            case ast.Call(func=ast.Attribute(attr=word) as function):
+                return word not in _TO_NUMBERS and not self.flow.takes_numbers(function)
+            case ast.Subscript(ctx=ast.Load()):
+                return len(query.indices(node)) < self.most.get(query.base_name(node) or "", 0)
+        return False
 
     def _may_be_row(self, access: ast.Subscript, parent: ast.AST) -> bool:
         """Whether what is read may be a row that the program goes on to use as an array."""
         value: ast.expr = access
         while self._computes(parent):  # np.sum(A[i] * B[i])
             assert isinstance(parent, ast.expr)
+            if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.MatMult):
+                return True
             value, parent = parent, self.parents[parent]
         if value is not access and not isinstance(parent, (ast.Call, ast.Attribute, ast.Expr)):
             return False
         if isinstance(parent, ast.Assign) and parent.value is access:
+            if any(isinstance(each, ast.Tuple) for each in parent.targets):
+                return True  # x, y = A[i]
             return not self.opened.isdisjoint(query.names_written(parent))
         if isinstance(parent, ast.Call):
             return value in parent.args and not self.flow.takes_numbers(parent.func)

@@ -47,6 +47,30 @@ def test_arrays(body, rank, written):
 
 
 @pytest.mark.parametrize(
+    ("body", "written"),
+    [
+        ("x, y = a[i]", False),
+        ("b[i] = c @ a[i]", False),
+        ("a[i] = c @ b[i]", True),
+        ("a[i] = c.dot(b[i])", True),
+        ("a[i] = b[i] / n if n else 0.0\n    n = b[i, 0]", True),
+        ("a[i] = n, 2 * n", True),
+    ],
+)
+def test_arrays_that_may_have_more_axes_than_indices(body, written):
+    use = use_of(f"def f(a, b, c, i, n):\n    {body}\n", "a")
+    assert (use.role, use.rank, use.written) == ("array", None, written)
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["a[i] = b[i].sum()", "a[i] = np.sqrt(b[i])", "a[i] = np.sum(b[i])", "a[i] = g(b[i])"],
+)
+def test_numbers_that_are_stored_show_how_many_axes_there_are(body):
+    assert use_of(f"def f(a, b, i):\n    {body}\n", "a").rank == 1
+
+
+@pytest.mark.parametrize(
     "body",
     [
         "c = a",
