@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 
@@ -205,6 +207,16 @@ def cells_of_truth_values(x, counts):
     for i in range(len(x)):
         is_large = x[i] > 0
         counts[is_large] += 1
+
+
+def whole_parts(x, out):
+    for i in range(len(x)):
+        out[i] = math.floor(x[i]) + (math.ceil(x[i]) & 3) * math.trunc(x[i])
+
+
+def below(x, out):
+    for i in range(len(x)):
+        out[i] = math.floor(x[i])
 
 
 def cells_of_flags(flags, table, out):

@@ -153,3 +153,10 @@ def test_truth_values_as_indices():
     refused(mixed.cells_of_truth_values, x, counts, match="the index is_large is a truth value")
     flags, table = np.array([True, False, True]), array("float64", 0.5, 0.25)
     agrees(mixed.cells_of_flags, flags, table, np.zeros(3))
+
+
+def test_whole_parts_are_integers():
+    values = -0.0, -0.3, 2.5, 7.0
+    agrees(mixed.whole_parts, array("float64", *values), np.ones(4))
+    for dtype in ("float64", "float32"):
+        agrees(mixed.below, array(dtype, *values), np.ones(4, dtype))

@@ -60,6 +60,8 @@ class NumpyCalls(Operators):
             self.cast("float64", text) if kind in ("float16", "float32") else text
             for kind, text in zip(kinds, narrow, strict=True)
         ]
+        if self.kinds.of(plain) == "int" and set(kinds) <= {*FRAGILE, "float", "float64"}:
+            return self.cast("int64", made)  # math.floor: a GPU keeps a float, and -0.0
         if all(kind == "float32" for kind in kinds) and not made.keywords:
             self.doubled[id(made)] = narrow
             self._kept.append(made)
