@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 from astile import Schedule, tile
+from astile.analysis.counts.traffic import measure
 from astile.errors import ArgumentError
 from astile.report import human
 from tests.cases import corpus
 from tests.differential import kernels, schedules
 from tests.support.counted import agree
+from tests.support.counted_launches import counted as emulated
 from tests.support.recipes import RECIPES, small, transpose
 
 
@@ -50,6 +52,33 @@ def test_counts_of_tiled_stages_are_those_of_a_run(tile_size, apply):
     arguments["out"] = np.zeros((13, 11))
     names = list(inspect.signature(kernels.conv_add).parameters)
     agree(s.program, dict(zip(names, arguments.values(), strict=True)))
+
+
+def of_recipe(recipe):
+    given = recipe.arguments(*max(recipe.at, key=prod))
+    return dict(zip(inspect.signature(recipe.kernel).parameters, given, strict=True))
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda each: each.name)
+def test_counts_of_recipes_are_those_of_a_run(recipe):
+    agree(recipe.schedule(small=True).program, of_recipe(recipe))
+
+
+@pytest.mark.parametrize(
+    "recipe", [each for each in RECIPES if each.barriers is not None], ids=lambda each: each.name
+)
+def test_counts_of_recipes_are_those_of_the_emulator(recipe):
+    s, given = recipe.schedule(small=True), of_recipe(recipe)
+    shapes = {name: each.shape for name, each in given.items()}
+    nests = measure(s.program, shapes, {}).nests
+    launches = emulated(s, tuple(given.values())).launches
+    for name in given:
+        written = max((each.written.get(name, 0) for each in nests), default=0)
+        read = max((each.read.get(name, 0) for each in nests), default=0)
+        every = [each.arrays[name] for each in launches if name in each.arrays]
+        assert max((each.cells_written for each in every), default=0) == written, name
+        if not written:
+            assert max((each.cells_read for each in every), default=0) == read, name
 
 
 # --- the report -----------------------------------------------------------------------------------
