@@ -121,6 +121,14 @@ def clone(node: Node) -> Node:
     return cast("Node", _copy(node, {}))
 
 
+def as_load(target: Node) -> Node:
+    """A deep copy of a target that is read where the target is stored to."""
+    made = clone(target)
+    if isinstance(made, (ast.Name, ast.Subscript, ast.Attribute)):
+        made.ctx = ast.Load()
+    return made
+
+
 def clone_body(body: Iterable[ast.stmt]) -> list[ast.stmt]:
     """Deep copies of a list of statements."""
     return [clone(statement) for statement in body]

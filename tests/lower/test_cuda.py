@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 
+from astile.errors import LoweringError
 from astile.lower import cuda
 from astile.lower.kernels import fences
 from astile.lower.lowered import KernelInfo, Lowered
@@ -171,6 +172,16 @@ def test_the_length_of_a_tuple_is_a_number() -> None:
     x, out = np.arange(4.0), np.zeros(4)
     emulate.load(lowered.text, "f")(x, out)
     assert out.tolist() == [1.5, 5.0, 12.0, 15.0]
+
+
+@pytest.mark.parametrize("value", ["x.max()", "x[i:].sum()", "x.copy()[i]"])
+def test_methods_of_arrays_are_not_called_in_kernels(value: str) -> None:
+    with pytest.raises(LoweringError, match="arithmetic on whole arrays inside a kernel"):
+        lower(f"""
+        def f(x, out):
+            for i in block.x(out.shape[0]):
+                out[i] = {value}
+        """)
 
 
 def test_floor_division_of_what_may_be_negative_is_signed() -> None:

@@ -479,3 +479,14 @@ def powers_and_remainders_by_call(x, a, out):
         out[i, 2] = divmod(x[i], 0.3)[1] + sum((x[i], 0.1))
         q, r = divmod(a[i], 7)
         out[i, 3] = q * 100 + r
+
+
+def counted_as_often(flags, out):
+    for i in range(out.shape[0]):
+        for _ in range(flags[i]):
+            out[i] += 1
+
+
+def gathered_below(x, k, out):
+    for i in range(out.shape[0]):
+        out[i] = x[k[i] - 1]

@@ -215,6 +215,22 @@ def test_26_indices_that_leave_an_array():
         assert found.raised is IndexError
 
 
+def test_26_ranges_of_truth_values():
+    arguments = array("bool", 1, 0), zeros(2)
+    agrees(corners.counted_as_often, *arguments, targets=("python",))
+    for target in ("cpu", "emulate"):
+        with pytest.raises(LoweringError, match="range of a truth value"):
+            tile(target=target)(corners.counted_as_often)(*arguments)
+
+
+def test_26_indices_of_uint64():
+    k = array("uint64", 2, 0)
+    agrees(corners.gathered_below, X, k + np.uint64(1), zeros(2))
+    for target in ("cpu", "emulate"):
+        with pytest.raises(IndexError):
+            tile(target=target)(corners.gathered_below)(X, k, zeros(2))
+
+
 def test_26_arrays_without_cells_on_a_gpu():
     agrees(corners.gathered, zeros(0), zeros(0, "int64"), zeros(0))  # no block is launched
     arguments = [zeros(0), zeros(3, "int64"), zeros(2)]

@@ -136,7 +136,7 @@ class _Walk:
             array = query.base_name(access)
             if array is None or array in self.local:
                 continue
-            text = printer.print_expression(_read(access))
+            text = printer.print_expression(nodes.as_load(access))
             if self.has_views:
                 array = ""  # any two names may stand for the same memory
             if isinstance(access.ctx, ast.Load) or id(access) in updated:
@@ -208,9 +208,3 @@ def _tells(forms: Sequence[Affine], around: Mapping[str, str], inner: set[str]) 
     }
     mentioned = {name for f in forms for name in f.names()} & inner
     return told == set(around) and not mentioned - set(around.values())
-
-
-def _read(access: ast.Subscript) -> ast.Subscript:
-    made = nodes.clone(access)
-    made.ctx = ast.Load()
-    return made

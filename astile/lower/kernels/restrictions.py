@@ -11,6 +11,9 @@ from astile.ir.program import Program
 from astile.lower import flow
 from astile.lower.facts import Facts
 
+#: Methods of numbers that a kernel may call; `astype` becomes a cast where types are known.
+_OF_CELLS = ("astype", "conjugate")
+
 
 def check(program: Program, body: Sequence[ast.stmt]) -> None:
     """Refuse statements of a kernel that the GPU cannot run.
@@ -159,6 +162,8 @@ def _whole_array(program: Program, node: ast.AST, arrays: Collection[str]) -> as
     elif isinstance(node, ast.UnaryOp):
         operands = [node.operand]
     elif isinstance(node, ast.Call):
+        if _is_method(program, node.func):
+            return node
         head = (query.dotted(node.func) or "").partition(".")[0]
         if not program.imports.get(head, "").startswith("numpy"):
             return None
@@ -166,6 +171,16 @@ def _whole_array(program: Program, node: ast.AST, arrays: Collection[str]) -> as
     else:
         return None
     return next((e for e in operands if _is_part(program, e) or _names(e, arrays)), None)
+
+
+def _is_method(program: Program, called: ast.expr) -> bool:
+    """Whether a call is one of a method that arrays have and cells do not have in a kernel."""
+    if not isinstance(called, ast.Attribute) or called.attr in _OF_CELLS:
+        return False
+    owner = called.value
+    name = owner.id if isinstance(owner, ast.Name) else query.base_name(owner)
+    own = {*query.parameters(program.function), *query.names_written(program.function)}
+    return isinstance(owner, (ast.Name, ast.Subscript)) and name in own
 
 
 def _is_part(program: Program, expression: ast.expr) -> bool:

@@ -45,9 +45,15 @@ class Expressions(NumpyCalls):
     def only_cell(self, made: ast.Subscript) -> ast.expr:
         """``A[()]``, the number in an array without axes."""
 
+    @abstractmethod
+    def bounded_index(self, index: ast.expr) -> ast.expr:
+        """An index of uint64 that keeps its sign where it becomes one of int64."""
+
     def fixed(self, value: ast.expr) -> ast.expr:
         """An expression whose type in numba is its type in the plain program."""
         made = self._with_fixed_parts(value)
+        if isinstance(value, ast.Subscript):
+            self._subscript(value, made)
         match value:
             case ast.BinOp():
                 assert isinstance(made, ast.BinOp)
@@ -73,6 +79,33 @@ class Expressions(NumpyCalls):
                 assert isinstance(made, ast.Subscript)
                 return self.only_cell(made)
         return made
+
+    def _subscript(self, plain: ast.Subscript, made: ast.expr) -> None:
+        """On a GPU, stop an index of uint64 at the largest one of int64, which no array has.
+
+        Beyond it, it would count from the end.
+        """
+        assert isinstance(made, ast.Subscript)
+        is_tuple = isinstance(plain.slice, ast.Tuple)
+        parts = plain.slice.elts if isinstance(plain.slice, ast.Tuple) else [plain.slice]
+        texts = made.slice.elts if isinstance(made.slice, ast.Tuple) else [made.slice]
+        for position, each in enumerate(parts):
+            if self.kinds.is_array(each):
+                continue
+            kinds = {self.kinds.of(each), *(self.kinds.choices.of(each) or ())}
+            if "uint64" in kinds:
+                texts[position] = self.bounded_index(texts[position])
+        made.slice = nodes.tuple_of(texts) if is_tuple else texts[0]
+
+    def _check_range(self, plain: ast.Call) -> None:
+        """Refuse what Python does not count with: truth values of NumPy."""
+        for each in plain.args:
+            if "bool_" in {self.kinds.of(each), *(self.kinds.choices.of(each) or ())}:
+                self.refuse(
+                    "range of a truth value of NumPy, which raises in Python",
+                    each,
+                    "write int(...) around it",
+                )
 
     def _with_fixed_parts(self, value: ast.expr) -> ast.expr:
         made = nodes.copy_place(value, nodes.blank(value))
@@ -200,6 +233,8 @@ class Expressions(NumpyCalls):
         path = call_kinds.path_of(self.program, plain.func)
         one = len(plain.args) == 1 and not plain.keywords
         kind = self.kinds.of(plain)
+        if word == "range":
+            self._check_range(plain)
         if word == "int" and one:
             # numba's int() of an unsigned number is unsigned: int(a) - int(b) would wrap
             return self.cast("int64", made.args[0])

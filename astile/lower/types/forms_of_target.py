@@ -10,6 +10,8 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from astile.errors import LoweringError
 from astile.ir import nodes
 from astile.ir.program import Program
@@ -96,6 +98,13 @@ class FormsOfTarget(Expressions):
             return nodes.binary(made, ast.Add, self.cast(kind, nodes.const(0.0)))
         least = self.imported("numpy.minimum")
         return nodes.call(least, [made.args[0], self.cast(kind, nodes.const(1))])
+
+    def bounded_index(self, index: ast.expr) -> ast.expr:
+        """An index of uint64 that keeps its sign where it becomes one of int64."""
+        if self.whole.is_checked:
+            return index
+        largest = self.cast("uint64", nodes.const(np.iinfo(np.int64).max))
+        return nodes.call("min", [index, largest])
 
     def only_cell(self, made: ast.Subscript) -> ast.expr:
         """``A[()]``, which numba does not read in a loop that runs on several cores."""

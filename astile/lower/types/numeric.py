@@ -161,7 +161,7 @@ class _Caster(FormsOfTarget):
             )
             return nodes.copy_place(value, made)
         if isinstance(target, ast.Subscript):
-            kind = self.kinds.of(_as_load(target))
+            kind = self.kinds.of(nodes.as_load(target))
             self.check_cast(kind, value)
             fixed = self.fixed(value)
             return self.single(fixed) if kind == "float32" else self.wrapped(kind, value, fixed)
@@ -185,7 +185,7 @@ class _Caster(FormsOfTarget):
     def _update(self, statement: ast.AugAssign) -> ast.stmt:
         """``a op= b`` stays one where only `b` changes."""
         target = statement.target
-        loaded = _as_load(target)
+        loaded = nodes.as_load(target)
         self.kinds.choices.same_load(loaded, target)
         plain = nodes.binary(loaded, type(statement.op), statement.value)
         nodes.copy_place(statement, plain)
@@ -198,7 +198,7 @@ class _Caster(FormsOfTarget):
         narrowed = self._is_narrowed_by_store(target, plain)
         if narrowed and isinstance(made, ast.Call):
             made = made.args[0]
-        left = self.fixed(_as_load(target))
+        left = self.fixed(nodes.as_load(target))
         if isinstance(made, ast.BinOp) and nodes.same(made.left, left):
             statement.value = made.right
             statement.target = self._target(target)
@@ -216,7 +216,7 @@ class _Caster(FormsOfTarget):
         """
         self._check_update_of_array(plain)
         target = self._target(statement.target)
-        left = self.fixed(_as_load(statement.target))
+        left = self.fixed(nodes.as_load(statement.target))
         shape = nodes.attribute(left, "shape")
         value = nodes.call(self.imported("numpy.broadcast_to"), [self.fixed(plain), shape])
         if isinstance(target, ast.Name):
@@ -267,10 +267,3 @@ class _Caster(FormsOfTarget):
         made.func = nodes.name(self.helper_name(name, function))
         self.helper_programs[made.func.id] = written
         return made
-
-
-def _as_load(target: ast.expr) -> ast.expr:
-    made = nodes.clone(target)
-    if isinstance(made, (ast.Name, ast.Subscript, ast.Attribute)):
-        made.ctx = ast.Load()
-    return made

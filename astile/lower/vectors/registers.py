@@ -309,9 +309,7 @@ def _typed(
     if register is None:
         return statement
     if isinstance(statement, ast.AugAssign):
-        old = nodes.clone(target)
-        old.ctx = ast.Load()
-        value = nodes.binary(old, type(statement.op), value)
+        value = nodes.binary(nodes.as_load(target), type(statement.op), value)
     cast = nodes.call(words.dtype(register.dtype), [value])
     is_same = native(kinds.of(value) or "") == register.dtype and register.dtype not in NARROW
     made = nodes.assign(target, value if is_same else cast)

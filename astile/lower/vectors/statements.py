@@ -110,10 +110,7 @@ class Statements:
     def _read(self, target: ast.expr) -> ast.expr:
         """What a target holds; the same expression each time."""
         if id(target) not in self._reads:
-            made = nodes.clone(target)
-            assert isinstance(made, (ast.Name, ast.Subscript, ast.Attribute))
-            made.ctx = ast.Load()
-            self._reads[id(target)] = made
+            self._reads[id(target)] = nodes.as_load(target)
         return self._reads[id(target)]
 
     # --- assignments ----------------------------------------------------------------------------
