@@ -18,6 +18,8 @@ from astile.frontend.build import build
 from astile.frontend.reductions import reductions
 from astile.ir import needs, query
 from astile.ir.program import Program
+from astile.lower.types import flags
+from astile.lower.types.kinds import Kinds
 from astile.runtime import arguments, collector
 from astile.runtime import compile as compiling
 from astile.runtime.arrays import array_facts
@@ -63,6 +65,7 @@ class Forms:
         self._schedules: dict[str, Schedule] = {}
         self._wants: dict[str, Wants] = {}
         self._specializers: dict[str, Specializer] = {}
+        self._masks: dict[tuple[tuple[str, str], ...], bool] = {}
         self._summed: dict[str, Program | None] = {}
         self._summing: dict[str, Specializer] = {}
 
@@ -162,19 +165,36 @@ class Forms:
         return frozenset(parameters if "" in found else found & parameters)
 
     def needs_the_host(self, checked: arguments.Checked, target: str) -> bool:
-        """Whether a call has to run on the host, whose statements are never reached for nothing.
+        """Whether a call has to run on the host, without steps.
 
-        A GPU puts a cell of the array in place of one outside, and an array without cells has none.
+        There statements are never reached for nothing, and truth values as indices are masks of
+        whole arrays, where the proof of a step takes an index for one cell. A GPU puts a cell of
+        the array in place of one outside, and an array without cells has none.
 
         Args:
             checked: the arguments of the call.
             target: where it is going to run.
         """
+        if target == "python":
+            return self._picks_by_masks(checked.types)
         if target not in ("cuda", "emulate"):
             return False
         empty = {name for name, each in checked.arrays.items() if 0 in each.shape}
         on_device = any(each.on_device for each in checked.arrays.values())
         return not on_device and bool(empty) and not empty.isdisjoint(self._checked_on_a_gpu)
+
+    @cached_property
+    def _may_pick_by_masks(self) -> bool:
+        return flags.may_be(self.program)
+
+    def _picks_by_masks(self, types: Mapping[str, str]) -> bool:
+        if not self._may_pick_by_masks:
+            return False
+        key = tuple(types.items())
+        if key not in self._masks:
+            found = flags.truths(self.program, Kinds(self.program, types))
+            self._masks[key] = next(found, None) is not None
+        return self._masks[key]
 
     @cached_property
     def _sure(self) -> tuple[Condition, ...] | None:

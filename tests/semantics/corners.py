@@ -490,3 +490,11 @@ def counted_as_often(flags, out):
 def gathered_below(x, k, out):
     for i in range(out.shape[0]):
         out[i] = x[k[i] - 1]
+
+
+def doubled_rows(rows, out):
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = i + j + 1
+        for j in range(out.shape[1]):
+            out[rows[i], j] *= 2

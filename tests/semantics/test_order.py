@@ -215,6 +215,16 @@ def test_26_indices_that_leave_an_array():
         assert found.raised is IndexError
 
 
+def test_26_no_step_runs_where_an_index_is_a_mask():
+    def merged(s):
+        s.merge("j#0", "j#1")
+
+    flags = array("bool", 1, 0, 1)
+    agrees(corners.doubled_rows, flags, np.ones((3, 3)), targets=("python",), schedule=merged)
+    rows = array("int64", 2, 0, 1)
+    agrees(corners.doubled_rows, rows, np.ones((3, 3)), targets=("python",), schedule=merged)
+
+
 def test_26_ranges_of_truth_values():
     arguments = array("bool", 1, 0), zeros(2)
     agrees(corners.counted_as_often, *arguments, targets=("python",))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from astile.errors import LoweringError
 from astile.ir import printer, query
 from astile.ir.program import Program
+from astile.lower import facts
 from astile.lower.types.kinds import Kinds
 
 _TRUTHS = ("bool", "bool_")
@@ -22,6 +24,17 @@ def check_indices(program: Program, kinds: Kinds) -> None:
     Raises:
         LoweringError: naming the index.
     """
+    for access, index in truths(program, kinds):
+        _refuse(program, access, index)
+
+
+def truths(program: Program, kinds: Kinds) -> Iterator[tuple[ast.Subscript, ast.expr]]:
+    """Accesses and their indices that are single truth values.
+
+    Args:
+        program: the program.
+        kinds: of its names.
+    """
     for access in ast.walk(program.function):
         if not isinstance(access, ast.Subscript) or query.is_shape_of(access):
             continue
@@ -31,7 +44,21 @@ def check_indices(program: Program, kinds: Kinds) -> None:
                 continue
             found = kinds.choices.of(index) or {kinds.of(index)}
             if not found.isdisjoint(_TRUTHS):
-                _refuse(program, access, index)
+                yield access, index
+
+
+def may_be(program: Program) -> bool:
+    """Whether the text leaves open that an index is a truth value.
+
+    Args:
+        program: the program.
+    """
+    known = facts.of(program)
+    return any(
+        not isinstance(index, ast.Slice) and not known.is_integer(index)
+        for access in query.accesses(program.function)
+        for index in query.indices(access)
+    )
 
 
 def _refuse(program: Program, access: ast.Subscript, index: ast.expr) -> None:
