@@ -36,7 +36,7 @@ def histogram_counts_rf_rf_shared_kernel(x, counts_rf, failed):
                                 // 8
                             )
                         ),
-                        counts_rf_rf_shared.shape[0],
+                        32,
                         failed,
                     )
                 ),
