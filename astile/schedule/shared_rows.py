@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from astile.analysis.forms import affine
 from astile.ir import nodes, query
 from astile.ir.program import Program
-from astile.schedule import rest, rows_at_once, rows_inside, select
+from astile.schedule import rest, rows_at_once, rows_inside, select, waiting_rows
 from astile.schedule.select import Loop
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ _MOST = 4
 def pairs(program: Program) -> list[tuple[int, int]]:
     """Identities of loops right after each other whose nests use rows of the same arrays.
 
-    Those are left out of which one reads an array as a whole for each of its rows, and stencils,
-    whose rows share cells among themselves.
+    Those are left out of which one reads an array as a whole for each of its rows, and nests of
+    which several rows are run at once: what that gains is more, and one loop for both prevents it.
 
     Args:
         program: the program.
@@ -31,10 +31,10 @@ def pairs(program: Program) -> list[tuple[int, int]]:
     found = []
     bodies = [program.function.body]
     bodies += [part for each in query.statements(program.function) for part in query.bodies(each)]
-    stencils = {
+    at_once = {
         id(loop)
         for nest in rows_inside.innermost(program)
-        if rows_at_once.share_cells(nest)
+        if rows_at_once.share_cells(nest) or waiting_rows.lag(nest) is not None
         for loop in nest
     }
     for body in bodies:
@@ -42,7 +42,7 @@ def pairs(program: Program) -> list[tuple[int, int]]:
             if not (isinstance(one, ast.For) and isinstance(other, ast.For)):
                 continue
             identities = nodes.loop_id(one), nodes.loop_id(other)
-            if {id(one), id(other)} & stencils or None in identities:
+            if {id(one), id(other)} & at_once or None in identities:
                 continue
             if _ends(one, other) is not None and _rows(one) & _rows(other):
                 found.append((identities[0] or 0, identities[1] or 0))

@@ -94,6 +94,19 @@ def swept(steps, e, h, out):
                 out[i, j] = out[i, j] - 0.5 * (h[i, j] - h[i, j - 1])
 
 
+def halved_and_filtered(x, y, z):
+    n, m = y.shape
+    for i in range(n):
+        for j in range(m):
+            y[i, j] = 0.5 * x[i, j]
+    for i in range(n):
+        for j in range(m):
+            x[i, j] = y[i, j] + 1.0
+    for i in range(n):
+        for j in range(1, m):
+            z[i, j] = y[i, j] + 0.5 * z[i, j - 1]
+
+
 def scaled_by_all(x, y, z):
     n, m = y.shape
     for i in range(n):
@@ -153,6 +166,13 @@ def test_nests_that_use_the_same_rows_run_in_one_loop() -> None:
     )
     assert "if n > 0:\n            for j in range(1, m):\n                out[0, j]" in text
     assert "<=" not in text  # no iteration asks which of the nests runs
+
+
+def test_rows_that_wait_run_side_by_side_and_not_with_the_nest_before() -> None:
+    text, wants = chosen(halved_and_filtered)
+    assert text.count("for i in parallel(n):") == 2  # the first two, and the last where few
+    assert "for i_1 in unroll(8):" in text
+    assert wants == Wants(floats=frozenset("z"))
 
 
 def test_a_nest_that_needs_all_rows_stays_by_itself() -> None:
