@@ -141,9 +141,13 @@ def _notes(witness: Witness, places: Sequence[Related]) -> list[str]:
         names = [name for name, _ in witness.first.iteration]
         vector = _joined(list(map(str, witness.distance)))
         notes.append(f"distance {vector} in trips of {_joined(names[: len(witness.distance)])}")
-    if witness.sizes:
-        sizes = ", ".join(f"{name} = {value}" for name, value in witness.sizes.items())
-        notes.append(f"for example with {sizes}")
+    sizes = [
+        f"{name} = {value}"
+        for name, value in witness.sizes.items()
+        if witness.telling is None or name in witness.telling
+    ]
+    if sizes:
+        notes.append(f"for example with {', '.join(sizes)}")
     return notes
 
 

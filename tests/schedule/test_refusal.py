@@ -286,3 +286,19 @@ def f(C, E):
     assert caught.value.array == "acc"
     assert "the value that iteration (i=1, j=1) writes to acc would not reach" in str(caught.value)
     assert "acc += E[j, j - 1]" in str(caught.value)
+
+
+def test_lengths_that_the_iterations_do_not_depend_on_are_left_out():
+    source = """
+def sweep(x, w, out):
+    n, m = out.shape
+    for i in range(1, x.shape[0]):
+        for j in range(x.shape[1] - 1):
+            x[i, j] = x[i - 1, j + 1] + x[i, j]
+    for i in range(n):
+        for j in range(m):
+            out[i, j] = w[j]
+"""
+    with pytest.raises(IllegalSchedule) as caught:
+        Schedule(program(source)).reorder("x.j", "x.i")
+    assert "note: for example with x.shape[0] = 3, x.shape[1] = 3\n" in str(caught.value) + "\n"

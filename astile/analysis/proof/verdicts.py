@@ -52,6 +52,8 @@ class Witness:
         sizes: parameter -> value, for which this happens.
         distance: trips from the first to the second in each loop around both, or None.
         message: one sentence.
+        telling: the sizes on which it depends whether the two iterations run and meet; all of them
+            when not given.
     """
 
     kind: ConflictKind
@@ -62,6 +64,7 @@ class Witness:
     sizes: Mapping[str, int]
     distance: tuple[int, ...] | None
     message: str
+    telling: frozenset[str] | None = field(default=None, kw_only=True)
 
     @property
     def direction(self) -> tuple[str, ...] | None:

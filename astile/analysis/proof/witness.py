@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from astile.analysis import isl
+from astile.analysis.forms.affine_sets import mangled, parameters_in
 from astile.analysis.forms.params import readable
 from astile.analysis.proof.flows import Flow, Hints
 from astile.analysis.proof.verdicts import ConflictKind, Instance, Witness
@@ -20,6 +21,8 @@ from astile.source import Span
 #: The sizes that are tried for a witness, smallest first; None is any size.
 _LIMITS = (1, 2, 3, 4, 6, 9, 17, 33, 70, 200, None)
 _NAME = re.compile(r"^([ST])(\d+)(.*)$")
+#: The length of an axis as a parameter.
+_EXTENT = re.compile(r"^s\d+_")
 
 
 @dataclass(frozen=True)
@@ -250,11 +253,23 @@ class Explorer:
         first: Instance | None,
         second: Instance | None,
     ) -> Witness:
-        sizes = {readable(k, self.original.names): v for k, v in sorted(self.sizes.items())}
+        names = self.original.names
+        sizes = {readable(k, names): v for k, v in sorted(self.sizes.items())}
+        telling = frozenset(readable(k, names) for k in self._telling(array, first, second))
         distance = distance_of(self.original, first, second)
         where = f"{array}[{', '.join(map(str, cell))}]" if cell else array
         message = _message(kind, where, first, second, distance)
-        return Witness(kind, array, cell, first, second, sizes, distance, message)
+        return Witness(kind, array, cell, first, second, sizes, distance, message, telling=telling)
+
+    def _telling(self, array: str, *instances: Instance | None) -> set[str]:
+        """Integers, and the lengths on which it depends whether iterations run or reach a cell."""
+        found = {name for name in self.sizes if not _EXTENT.match(name)}
+        found |= {name for name in self.sizes if name.endswith(f"_{mangled(array)}")}
+        for each in instances:
+            if each is None or each.number < 0:  # the end of the function: every loop counts
+                return set(self.sizes)
+            found |= parameters_in(self.original.statements[each.number].leaf.place.constraints)
+        return found & set(self.sizes)
 
 
 def statement_witness(model: Model, statement: Statement, reason: str) -> Witness:
