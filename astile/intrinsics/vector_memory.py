@@ -46,26 +46,22 @@ def _last(array: Any) -> int:
     return int(array.ndim) - 1
 
 
-def _bytes_of(vector: Vector) -> int:
-    """Alignment of one lane, which every array of numba's has."""
-    return 1 if vector.is_mask else int(vector.dtype.bitwidth) // 8
-
-
 def _wide(builder: Any, at: Any, vector: Vector) -> Any:
-    """An address as one of a whole vector; truth values are bytes in memory."""
-    made = ir.VectorType(ir.IntType(8), vector.lanes) if vector.is_mask else llvm_type(vector)
-    return builder.bitcast(at, made.as_pointer())
+    """An address as one of a whole vector."""
+    return builder.bitcast(at, llvm_type(vector.in_memory).as_pointer())
 
 
 def _read(builder: Any, at: Any, vector: Vector) -> Any:
-    found = builder.load(_wide(builder, at, vector), align=_bytes_of(vector))
+    found = builder.load(_wide(builder, at, vector), align=vector.lane_bytes)
+    return _from_memory(builder, found, vector)
+
+
+def _from_memory(builder: Any, found: Any, vector: Vector) -> Any:
     return builder.icmp_unsigned("!=", found, found.type(None)) if vector.is_mask else found
 
 
 def _for_memory(builder: Any, value: Any, vector: Vector) -> Any:
-    if not vector.is_mask:
-        return value
-    return builder.zext(value, ir.VectorType(ir.IntType(8), vector.lanes))
+    return builder.zext(value, llvm_type(vector.in_memory)) if vector.is_mask else value
 
 
 def _lane_value(context: Any, builder: Any, vector: Vector, at: Any) -> Any:
@@ -151,14 +147,14 @@ def _load_where(typing: Any, mask: Any, array: Any, index: Any) -> Any:
 
     def generate(context: Any, builder: Any, call: Any, values: Any) -> Any:
         at = pointer(context, builder, array, values[1], wanted, values[2])
-        if _is_straight(array) and not vector.is_mask:
-            kind = llvm_type(vector)
+        if _is_straight(array):
+            kind = llvm_type(vector.in_memory)
             place = _wide(builder, at, vector)
-            arguments = [place, I32(_bytes_of(vector)), values[0], ir.Constant(kind, None)]
+            arguments = [place, I32(vector.lane_bytes), values[0], ir.Constant(kind, None)]
             form = ir.FunctionType(kind, [each.type for each in arguments])
-            name = f"llvm.masked.load.{suffix(vector)}.p0"
+            name = f"llvm.masked.load.{suffix(vector.in_memory)}.p0"
             known = cgutils.get_or_insert_function(builder.module, form, name)
-            return builder.call(known, arguments)
+            return _from_memory(builder, builder.call(known, arguments), vector)
         ends = (array, values[1], at, _last(array), vector.lanes)
         places = lane_pointers(context, builder, *ends)
         return _gathered_where(context, builder, vector, places, values[0])
@@ -203,7 +199,7 @@ def _store(typing: Any, array: Any, index: Any, vector: Any) -> Any:
         at = pointer(context, builder, array, values[0], wanted, values[1])
         if _is_straight(array):
             value = _for_memory(builder, values[2], vector)
-            builder.store(value, _wide(builder, at, vector), align=_bytes_of(vector))
+            builder.store(value, _wide(builder, at, vector), align=vector.lane_bytes)
         else:
             ends = (array, values[0], at, _last(array), vector.lanes)
             places = lane_pointers(context, builder, *ends)
@@ -233,11 +229,12 @@ def _store_where(typing: Any, mask: Any, array: Any, index: Any, vector: Any) ->
 
     def generate(context: Any, builder: Any, call: Any, values: Any) -> Any:
         at = pointer(context, builder, array, values[1], wanted, values[2])
-        if _is_straight(array) and not vector.is_mask:
+        if _is_straight(array):
             place = _wide(builder, at, vector)
-            arguments = [values[3], place, I32(_bytes_of(vector)), values[0]]
+            value = _for_memory(builder, values[3], vector)
+            arguments = [value, place, I32(vector.lane_bytes), values[0]]
             form = ir.FunctionType(ir.VoidType(), [each.type for each in arguments])
-            name = f"llvm.masked.store.{suffix(vector)}.p0"
+            name = f"llvm.masked.store.{suffix(vector.in_memory)}.p0"
             known = cgutils.get_or_insert_function(builder.module, form, name)
             builder.call(known, arguments)
         else:
@@ -262,14 +259,14 @@ def _store_around(least: int) -> Any:
         wanted = index_type(array, index)
         if vector.is_mask or not _is_straight(array):
             return _store(typing, array, index, vector)
-        whole = vector.lanes * _bytes_of(vector)
+        whole = vector.lanes * vector.lane_bytes
         sizes = [whole, _PART_BYTES] if whole > _PART_BYTES else [whole]
         sizes = [] if whole & (whole - 1) else sizes
 
         def generate(context: Any, builder: Any, call: Any, values: Any) -> Any:
             at = pointer(context, builder, array, values[0], wanted, values[1])
             cells = context.make_array(array)(context, builder, values[0]).nitems
-            enough = cells.type(-(-least // _bytes_of(vector)))
+            enough = cells.type(-(-least // vector.lane_bytes))
             with builder.if_else(builder.icmp_signed(">=", cells, enough)) as (then, otherwise):
                 with then:
                     _streamed(builder, values[2], at, vector, sizes)
@@ -288,13 +285,13 @@ def _streamed(builder: Any, value: Any, at: Any, vector: Vector, sizes: list[int
     The instruction faults at any other address.
     """
     if not sizes:
-        builder.store(value, _wide(builder, at, vector), align=_bytes_of(vector))
+        builder.store(value, _wide(builder, at, vector), align=vector.lane_bytes)
         return
     rest = builder.and_(builder.ptrtoint(at, I64), I64(sizes[0] - 1))
     aligned = builder.icmp_unsigned("==", rest, I64(0))
     with builder.if_else(aligned, likely=True) as (then, otherwise):
         with then:
-            count = sizes[0] // _bytes_of(vector)
+            count = sizes[0] // vector.lane_bytes
             place = builder.bitcast(at, ir.VectorType(value.type.element, count).as_pointer())
             for number, first in enumerate(range(0, vector.lanes, count)):
                 part = shuffled(builder, value, value, list(range(first, first + count)))

@@ -45,6 +45,16 @@ class Vector(types.Type):  # type: ignore[misc]
         """The type of a mask for these lanes."""
         return Vector(types.boolean, self.lanes)
 
+    @property
+    def in_memory(self) -> Vector:
+        """What the lanes are in memory: truth values are bytes there."""
+        return Vector(types.uint8, self.lanes) if self.is_mask else self
+
+    @property
+    def lane_bytes(self) -> int:
+        """Size of a lane in memory, and its alignment, which every array of numba's has."""
+        return int(self.in_memory.dtype.bitwidth) // 8
+
 
 def lane_type(dtype: Any) -> Any:
     """LLVM's type of one lane.

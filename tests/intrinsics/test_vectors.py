@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numba  # noqa: TID251
 import numpy as np
 import pytest
@@ -152,3 +154,31 @@ def test_widths():
 def test_the_table_lists_what_there_is():
     listed = vectors.__doc__ or ""
     assert all(f"{name}(" in listed for name in set(vectors.__all__) - {"Vector"})
+
+
+@numba.njit(error_model="numpy")
+def truths(a, out, n):
+    """Truth values are loaded and stored under a mask."""
+    mask = below(0, n, 8)
+    store_where(mask, out, (0, 0), load_where(mask, a, (1, 1)))
+    store(out, (1, 0), load_where(mask, a, (0, 0)))
+
+
+@pytest.mark.parametrize("n", [0, 3, 8])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_truth_values_under_a_mask(n: int, order: Literal["C", "F"]) -> None:
+    a = np.array(np.random.default_rng(5).random((2, 9)) < 0.5, order=order)
+    out = np.ones((2, 8), bool, order)
+    truths(a, out, n)
+    wanted = np.ones((2, 8), bool)
+    wanted[0, :n], wanted[1] = a[1, 1 : 1 + n], False
+    wanted[1, :n] = a[0, :n]
+    np.testing.assert_array_equal(out, wanted)
+
+
+def test_truth_values_under_a_mask_are_one_operation() -> None:
+    array = numba.types.Array(numba.types.boolean, 2, "C")
+    truths.compile((array, array, numba.types.int64))
+    text = truths.inspect_llvm((array, array, numba.types.int64))
+    assert "llvm.masked.load.v8i8" in text
+    assert "llvm.masked.store.v8i8" in text
