@@ -17,13 +17,8 @@ def bundle(head: str, text: str, language: str = "python") -> Bundle:
         text: to be shown below.
         language: a name that Pygments knows; ``"text"`` for a table.
     """
-    # loaded here, since only notebooks ask for this
-    pygments, formatters, lexers = map(
-        import_module, ("pygments", "pygments.formatters", "pygments.lexers")
-    )
-    formatter = formatters.HtmlFormatter(noclasses=True, nobackground=True)
-    shown = pygments.highlight(text, lexers.get_lexer_by_name(language), formatter)
+    highlight = import_module("astile.highlight")  # only notebooks ask for this: it takes time
     return {
         "text/plain": f"{head}\n\n{text}".rstrip("\n"),
-        "text/html": f"<p><code>{escape(head)}</code></p>{shown}",
+        "text/html": f"<p><code>{escape(head)}</code></p>{highlight.notebook(text, language)}",
     }

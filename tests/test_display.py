@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from astile import Schedule, tile
+from astile.highlight import DARK, LIGHT, contrast
 
 
 def double(x, out):
@@ -39,3 +42,17 @@ def test_names_are_escaped():
     found = tile(target="python")(double)._repr_mimebundle_()
     assert "<Kernel" not in found["text/html"]
     assert "&lt;Kernel" in found["text/html"]
+
+
+def test_text_has_its_own_background_in_bright_and_dark_notebooks(held):
+    for shown, _ in held.values():
+        text = shown._repr_mimebundle_()["text/html"]
+        assert '[data-jp-theme-light="false"]' in text
+        assert re.search(r"div\.astile \{[^}]*; background: light-dark\(", text)
+        assert re.search(r"div\.astile pre \{[^}]*monospace", text)  # tables have columns
+        used = set(re.findall(r'<span class="(\w+)"', text))
+        coloured = set(re.findall(r"div\.astile \.(\w+) \{ color", text))
+        assert coloured <= used
+        for light, dark in re.findall(r" color: light-dark\((#\w+), (#\w+)\)", text):
+            assert contrast(light, LIGHT.colours["soft"]) >= 4.5
+            assert contrast(dark, DARK.colours["soft"]) >= 4.5

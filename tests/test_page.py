@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from astile import Schedule, tile
+from astile.highlight import DARK, LIGHT, contrast, readable
 from astile.page.steps import boxes, side_by_side
 from astile.page.watch import live, watch
 from tests.differential import kernels, schedules
@@ -183,3 +184,42 @@ def test_sizes_that_are_small_enough_are_shown(tmp_path):
         sizes = {each["name"]: (each["rows"], each["columns"]) for each in shown}
         assert sizes["w"] == (3, 3)
         assert (sizes["out"] == (12, 12)) == (rows == 12)
+
+
+def test_controls_are_native_and_have_names(path):
+    text = path.read_text(encoding="utf-8")
+    body = text[text.index("<body>") : text.index("<script")]
+    assert set(re.findall(r"<(\w+)[^>]* (?:onclick|role|tabindex)=", body)) == set()
+    controls = re.findall(r"<(?:button|input)[^>]*>", body)
+    assert len(controls) == 3
+    for control in controls:
+        around = body[: body.index(control)]
+        in_label = around.rfind("<label>") > around.rfind("</label>")
+        assert control.startswith("<button") or "aria-label=" in control or in_label
+    assert body.count("<summary>") == body.count("<details") > 0
+    assert re.search(r"^:focus-visible \{ outline: 2px", text, re.MULTILINE)
+    assert "outline: none" not in text
+    assert "prefers-reduced-motion" in text
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_text_can_be_read_on_every_background(path, theme):
+    text = path.read_text(encoding="utf-8")
+    for name in ("text", "quiet"):
+        colour, backgrounds = theme.colours[name], theme.backgrounds
+        on = backgrounds if name == "text" else backgrounds[:2]
+        assert min(contrast(colour, each) for each in on) >= 4.5
+    rules = theme.tokens()
+    assert {"k", "nb", "ow", "c1"} <= set(rules)
+    for name, look in rules.items():
+        assert f".code .{name} {{ {look} }}" in text
+        for colour in re.findall(r"color: (#\w{6})", look):
+            assert min(contrast(colour, each) for each in theme.backgrounds) >= 4.5
+    assert contrast(theme.colours["accent"], theme.colours["back"]) >= 3  # the ring of the focus
+
+
+def test_contrast_is_that_of_wcag():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+    assert readable("#123456", ("#ffffff",)) == "#123456"  # is enough as it is
+    assert readable("#ffffff", ("#ffffff",)) != "#ffffff"

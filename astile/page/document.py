@@ -15,10 +15,11 @@ from jinja2 import Environment, PackageLoader, select_autoescape
 
 import astile
 from astile.general_report import GeneralReport
+from astile.highlight import DARK, LIGHT
 from astile.ir import query
 from astile.ir.module import module_text
 from astile.ir.program import Program
-from astile.page.steps import boxes, colours, side_by_side
+from astile.page.steps import boxes, side_by_side
 from astile.page.watch import Watch, live, watch
 from astile.report import Report
 from astile.samples import Wanted, sample_arguments
@@ -138,8 +139,8 @@ def html(content: Content) -> str:
         nests=[("before", boxes(content.original)), ("after", boxes(scheduled))],
         is_animated=content.runs is not None,
         data=packed(_data(content, scheduled)),
-        light=colours("default", ".code"),
-        dark=colours("github-dark", ".code"),
+        light=LIGHT,
+        dark=DARK,
     )
 
 

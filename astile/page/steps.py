@@ -71,17 +71,6 @@ def _highlighted(text: str) -> list[str]:
     return [*lines, *[""] * (len(text.splitlines()) - len(lines))]
 
 
-def colours(style: str, scope: str) -> str:
-    """CSS of the highlighting.
-
-    Args:
-        style: a name that Pygments knows.
-        scope: a CSS selector that it is limited to.
-    """
-    found: str = HtmlFormatter(style=style).get_style_defs(scope)
-    return found
-
-
 @dataclass(frozen=True)
 class Box:
     """A loop, a condition, or a statement that writes arrays, as it is drawn.
