@@ -15,7 +15,7 @@ from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.printer import print_expression
 from astile.ir.program import Program
-from astile.lower.vectors.values import NEARLY
+from astile.lower.vectors.functions import NEARLY
 from astile.schedule import (
     contractions,
     register_tiles,

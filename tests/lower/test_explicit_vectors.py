@@ -44,6 +44,16 @@ def test_loops_without_a_trip_stay(trips: str) -> None:
     assert body_of(lowered(text, F32))[0] == f"for j in range({trips}):"
 
 
+@pytest.mark.parametrize(("terms", "fits"), [(3, True), (8, False)])
+def test_masks_that_would_be_longer_than_the_loop_are_not_written(terms: int, fits: bool) -> None:
+    """Each term of an `or` is looked at where none before it holds."""
+    test = " or ".join(f"x[{k}, j]" for k in range(terms))
+    text = f"def f(x, y):\n    for j in vector(32):\n        y[j] = {test}"
+    made = lowered(text, {"x": "bool_", "y": "bool_"})
+    assert ("store(" in made) is fits
+    assert ("for j in range(32):" in made) is not fits
+
+
 def test_lanes_are_as_many_as_the_register_holds() -> None:
     text = "def f(x, y):\n    for j in vector(8):\n        y[j] = x[j] + 1.0"
     assert "load(x, 0, 8)" in lowered(text, F32, width=32)

@@ -17,6 +17,7 @@ from astile.lower.types.dtypes import SIZES
 from astile.lower.types.kinds import Kinds
 from astile.lower.types.promotion import native
 from astile.lower.vectors import registers
+from astile.lower.vectors.functions import ALIKE, NEARLY, OF_FLOATS, OF_TWO
 from astile.lower.vectors.places import DoesNotFitError, Lanes, Places
 from astile.lower.vectors.registers import Register
 from astile.lower.vectors.words import Words
@@ -26,34 +27,8 @@ NUMBERS = tuple(
     name for name in SIZES if name.rstrip("0123456789") in ("int", "uint") or name == "float32"
 ) + ("float64",)
 _LANE_BY_LANE = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.BitAnd, ast.BitOr, ast.BitXor)
-#: Function -> the one of vectors that does the same to each lane. The operands get the type of
-#: the result.
-FUNCTIONS = {
-    "min": "smaller",
-    "max": "larger",
-    "abs": "magnitude",
-    "math.fabs": "magnitude",
-    "math.sqrt": "square_root",
-    "numpy.abs": "magnitude",
-    "numpy.absolute": "magnitude",
-    "numpy.fabs": "magnitude",
-    "numpy.floor": "round_down",
-    "numpy.maximum": "maximum",
-    "numpy.minimum": "minimum",
-    "numpy.sqrt": "square_root",
-}
-#: The same for functions whose last digit may be another one than that of NumPy or C.
-NEARLY = {
-    "math.exp": "exponential",
-    "math.log": "logarithm",
-    "math.tanh": "hyperbolic_tangent",
-    "numpy.exp": "exponential",
-    "numpy.log": "logarithm",
-    "numpy.tanh": "hyperbolic_tangent",
-}
-#: Those of `FUNCTIONS` that take two values.
-_OF_TWO = ("smaller", "larger", "minimum", "maximum")
-_OF_FLOATS = ("square_root", "round_down", *NEARLY.values())
+#: A mask of more nodes is not written: each term of an `or` holds those before it again.
+_LARGEST_MASK = 250
 
 
 class Values:
@@ -84,7 +59,7 @@ class Values:
         self._imports = words.imports
         self._rows = rows
         self.places = places
-        self._functions = FUNCTIONS if exact else FUNCTIONS | NEARLY
+        self._functions = ALIKE if exact else ALIKE | NEARLY
 
     # --- types ----------------------------------------------------------------------------------
 
@@ -237,7 +212,7 @@ class Values:
 
     def _function(self, value: ast.Call) -> str | None:
         word = self._functions.get(self._path(value.func))
-        arity = 2 if word in _OF_TWO else 1
+        arity = 2 if word in OF_TWO else 1
         return word if len(value.args) == arity and not value.keywords else None
 
     def _path(self, function: ast.expr) -> str:
@@ -255,7 +230,7 @@ class Values:
         word, dtype = self._function(value), self.dtype(value)
         if word is None or dtype not in NUMBERS:
             raise DoesNotFitError
-        if word in _OF_FLOATS and not dtype.startswith("float"):
+        if word in OF_FLOATS and not dtype.startswith("float"):
             raise DoesNotFitError
         if word in ("smaller", "larger") and any(self.dtype(e) != dtype for e in value.args):
             raise DoesNotFitError
@@ -274,6 +249,8 @@ class Values:
                 made = self.mask(first, lanes)
                 is_and = isinstance(test.op, ast.And)
                 for each in others:
+                    if len(query.preorder(made)) > _LARGEST_MASK:
+                        raise DoesNotFitError
                     here = nodes.clone(made)
                     inner = lanes.where(here if is_and else ast.UnaryOp(ast.Invert(), here))
                     joint = ast.BitAnd if is_and else ast.BitOr
