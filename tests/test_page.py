@@ -164,6 +164,9 @@ def test_a_browser_draws_it(path, tmp_path, width):
     assert found.stdout.count("<canvas") == 10
     assert found.stdout.count("cells alive now") == 3  # of both runs, and in the script
     assert "CONSOLE" not in found.stderr
+    assert "text-indent: -2ch" in found.stdout  # what wraps stays indented, on a phone by half
+    assert ("text-indent: -4ch" in found.stdout) == (width < 800)
+    assert 'aria-valuetext="statement 48 of' in found.stdout
 
 
 def test_long_runs_of_unchanged_lines_are_left_out():
