@@ -24,6 +24,9 @@ def main() -> int:
     parser.add_argument(
         "--emulate", type=float, default=0.1, help="share of programs whose CUDA text is emulated"
     )
+    parser.add_argument(
+        "--cpu", type=float, default=0.0, help="share of programs that numba compiles and runs"
+    )
     parser.add_argument("--most", type=int, default=6, help="steps of one program, at most")
     parser.add_argument("--careful", action="store_true", help="print refusals that look needless")
     options = parser.parse_args()

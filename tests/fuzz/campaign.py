@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from astile.errors import AstileError
+from astile.lower import work as lowering
 from tests.fuzz import programs
 from tests.fuzz.oracle import Failure, Taken, Unused, explore
 from tests.fuzz.schedules import DRAWN
@@ -80,20 +81,26 @@ class Tally:
             kept.append("\n".join([text.strip(), *calls, f"{each.call}: {each.message} {where}"]))
 
 
-def one(seed: str, tally: Tally, *, emulated: float, most: int = 6) -> Failure | None:
+def one(
+    seed: str, tally: Tally, *, emulated: float, on_cpu: float = 0.0, most: int = 6
+) -> Failure | None:
     """Draw and check the program and schedule of one seed.
 
     Args:
         seed: where they are drawn from.
         tally: where they are counted.
         emulated: share of programs whose CUDA text is emulated.
+        on_cpu: share of programs that are compiled for the CPU and run.
         most: how many steps at most.
     """
     chance = random.Random(seed)
     source = programs.draw(chance)
     exact, emulate = chance.random() < 0.15, chance.random() < emulated
+    compiles = random.Random(f"cpu {seed}").random() < on_cpu  # leaves other draws as they are
     try:
-        taken, failure = explore(source, chance, exact=exact, emulated=emulate, most=most)
+        taken, failure = explore(
+            source, chance, exact=exact, emulated=emulate, on_cpu=compiles, most=most
+        )
     except Unused:
         tally.counts["programs not used"] += 1
         return None
@@ -104,12 +111,14 @@ def one(seed: str, tally: Tally, *, emulated: float, most: int = 6) -> Failure |
     tally.counts["programs"] += 1
     tally.counts["programs, exact"] += exact
     tally.counts["programs, emulated where they are kernels"] += emulate
+    tally.counts["programs, compiled for the CPU"] += compiles
     tally.take(taken, source.text)
     return failure
 
 
-def work(number: int, seed: int, until: float, emulated: float, most: int, results: Any) -> None:
+def work(number: int, seed: int, until: float, options: argparse.Namespace, results: Any) -> None:
     """Check programs until the time is over, and send counts every few seconds."""
+    lowering.FEW = 0  # small arrays run on several cores, as large ones do
     tally, shrunk, sent = Tally(), Counter[str](), time.monotonic()
     used = time.process_time()
     step = 0
@@ -119,7 +128,9 @@ def work(number: int, seed: int, until: float, emulated: float, most: int, resul
         if step % 8 == 1:
             results.put(("at", number, name))
         try:
-            failure = one(name, tally, emulated=emulated, most=most)
+            failure = one(
+                name, tally, emulated=options.emulate, on_cpu=options.cpu, most=options.most
+            )
         except Exception:
             tally.counts["faults of the fuzzer"] += 1
             results.put(("text", number, f"seed {name}\n{traceback.format_exc()}"))
@@ -153,7 +164,7 @@ def watch(options: argparse.Namespace) -> tuple[Tally, float]:
     heard: dict[int, tuple[float, str]] = {}
 
     def start(number: int) -> None:
-        arguments = (number, seeds[number], until, options.emulate, options.most, results)
+        arguments = (number, seeds[number], until, options, results)
         alive[number] = context.Process(target=work, args=arguments, daemon=True)
         alive[number].start()
         heard[number] = (time.monotonic(), "the start")

@@ -24,7 +24,7 @@ from astile.runtime import emulate
 from astile.schedule.schedule import Schedule
 from astile.schedule.select import Loop
 from astile.schedule.trace import Call
-from tests.fuzz import running, schedules
+from tests.fuzz import compiled, running, schedules
 from tests.fuzz.programs import Source
 from tests.fuzz.running import SIZES, Memory, Outcome
 from tests.fuzz.witnesses import Replay, replay
@@ -317,6 +317,16 @@ class Session:
             if found is not None:
                 raise Wrong("emulate", f"n, m = {size}: {found}")
 
+    def compile_and_run(self) -> None:
+        """Check the program compiled for the CPU, at all sizes.
+
+        Raises:
+            Wrong: when it gives something else than the plain one.
+        """
+        found = compiled.failure(self.schedule, self.source, self.outcomes)
+        if found is not None:
+            raise Wrong("cpu", found)
+
     def _read(self, error: IllegalSchedule) -> None:
         """Read the whole message, for which more is looked for."""
         before = self.schedule.program
@@ -405,7 +415,9 @@ def _ordered(seed: int | None) -> Callable[[range], Iterable[int]]:
     return shuffled
 
 
-def check(case: Case, *, emulated: bool = True, advised: bool = False) -> Failure | None:
+def check(
+    case: Case, *, emulated: bool = True, advised: bool = False, on_cpu: bool = False
+) -> Failure | None:
     """Make the calls of a case; the first claim that does not hold, or None."""
     try:
         session = Session(case.source, case.exact, emulated, advised=advised)
@@ -418,6 +430,11 @@ def check(case: Case, *, emulated: bool = True, advised: bool = False) -> Failur
             accepted = [e.call for e in session.taken if e.outcome == "accepted"]
             calls = (*accepted, case.calls[index])
             return Failure(wrong.kind, wrong.message, replace(case, calls=calls))
+    try:
+        if on_cpu:
+            session.compile_and_run()
+    except Wrong as wrong:
+        return Failure(wrong.kind, wrong.message, case)
     return None
 
 
@@ -427,6 +444,7 @@ def explore(
     *,
     exact: bool = False,
     emulated: bool = False,
+    on_cpu: bool = False,
     most: int = 6,
 ) -> tuple[list[Taken], Failure | None]:
     """Make random calls on a program and check each.
@@ -449,9 +467,13 @@ def explore(
                 break
             made = session.take(call).loops
         session.read_again()
+        if on_cpu:
+            session.compile_and_run()
     except Wrong as wrong:
         accepted = tuple(e.call for e in session.taken if e.outcome == "accepted")
         case = Case(source, accepted, exact)
+        if wrong.kind == "cpu":
+            return session.taken, Failure(wrong.kind, wrong.message, case)
         if wrong.kind in ("reparse", "unstable"):
             found = check(case, emulated=False)  # which of the steps it was
             return session.taken, found or Failure(wrong.kind, wrong.message, case)

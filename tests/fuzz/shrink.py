@@ -26,7 +26,7 @@ class _Shrinker:
     def __init__(self, failure: Failure, seconds: float) -> None:
         self.best = failure
         self.until = time.process_time() + seconds
-        self.emulated = failure.kind == "emulate"
+        self.emulated, self.on_cpu = failure.kind == "emulate", failure.kind == "cpu"
         self.seen: set[object] = set()
 
     def run(self) -> Failure:
@@ -55,7 +55,12 @@ class _Shrinker:
             return False
         self.seen.add(key)
         try:
-            found = check(case, emulated=self.emulated, advised=self.best.kind == "message")
+            found = check(
+                case,
+                emulated=self.emulated,
+                advised=self.best.kind == "message",
+                on_cpu=self.on_cpu,
+            )
         except Exception:  # a candidate may be no program any more
             return False
         if found is None or found.signature != self.best.signature:
@@ -242,6 +247,7 @@ def as_test(failure: Failure, number: int = 0) -> str:
     """A test function that fails as long as the failure is there."""
     case, source = failure.case, failure.case.source
     name = failure.signature.replace(":", "_")
+    on_cpu = ", on_cpu=True" if failure.kind == "cpu" else ""
     lines = [
         f"def test_{name}_{number}():",
         f"    # {failure.kind}: " + " ".join(failure.message.split())[:80],
@@ -255,6 +261,6 @@ def as_test(failure: Failure, number: int = 0) -> str:
             for e in case.calls
         ),
         "    )",
-        f"    assert check(Case(source, calls, exact={case.exact})) is None",
+        f"    assert check(Case(source, calls, exact={case.exact}){on_cpu}) is None",
     ]
     return "\n".join(lines)

@@ -64,5 +64,5 @@ def test_what_numba_computes_otherwise_is_refused(value, first):
 
 
 def test_a_type_that_is_not_known_is_refused():
-    with pytest.raises(LoweringError, match="of which a type is not known"):
+    with pytest.raises(LoweringError, match="computed with, is not known"):
         compiled("x + np.roll(y, 1)[1:]", np.ones(1), np.ones(2))

@@ -62,12 +62,41 @@ class Inside:
         made.decorator_list = [nodes.call(f"{self.cuda}.jit", [], options)]
         return made
 
+    def _check_tuples(self, body: Sequence[ast.stmt]) -> None:
+        """Refuse positions in tuples whose length is no number, so that it cannot be checked.
+
+        Raises:
+            LoweringError: showing the first.
+        """
+        stored = {
+            target.id
+            for each in query.statements(self.program.function)
+            if isinstance(each, ast.Assign) and _is_tuple(each.value)
+            for target in each.targets
+            if isinstance(target, ast.Name)
+        }
+        lengthless = (stored & self.checks.arrays) - self.checks.extents.keys()
+        for access in (found for each in body for found in query.accesses(each)):
+            name = query.base_name(access)
+            if name in lengthless:
+                raise LoweringError(
+                    f"{name} is a tuple whose length is not the same everywhere, and a kernel has "
+                    "tuples of one length only",
+                    code="lowering.tuple",
+                    span=self.program.source.span(access),
+                    hints=["use names of their own for its parts, or for tuples of other lengths"],
+                )
+
     def before(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
         """What the host does before a launch: an empty array has no cell to fall back to.
 
         Args:
             body: the statements that the kernel was made from.
+
+        Raises:
+            LoweringError: for a tuple of which a kernel cannot check the position.
         """
+        self._check_tuples(body)
         touched = {query.base_name(each) for s in body for each in query.accesses(s)}
         parameters = set(query.parameters(self.program.function))
         made: list[ast.stmt] = []
@@ -110,3 +139,10 @@ class Inside:
 
 def _raised(text: str) -> ast.stmt:
     return ast.Raise(nodes.call("IndexError", [nodes.const(text)]), None)
+
+
+def _is_tuple(value: ast.expr) -> bool:
+    """Whether a value is a tuple: written out, or the shape of an array."""
+    return isinstance(value, ast.Tuple) or (
+        isinstance(value, ast.Attribute) and value.attr in ("shape", "strides")
+    )

@@ -38,7 +38,13 @@ _KEEPING = frozenset(
         "asarray",
         "nan_to_num",
         "ptp",
+        *("swapaxes", "partition", "broadcast_to", "tile", "diag", "diagonal", "triu", "tril"),
+        *("delete", "view"),
     )
+)
+#: Functions whose first argument is a tuple of arrays.
+_JOINING = frozenset(
+    ("array", "concatenate", "hstack", "vstack", "stack", "column_stack", "dstack")
 )
 _SUMMING = frozenset(("sum", "prod", "cumsum", "cumprod", "nansum", "nanprod", "trace"))
 _AVERAGING = frozenset(
@@ -50,7 +56,7 @@ _TESTING = frozenset(("any", "all", "array_equal", "isclose", "allclose"))
 _MAKING = frozenset(("empty", "zeros", "ones", "full", "arange", "linspace", "eye", "identity"))
 #: Functions whose result is an array of the size of the first.
 _ARRAYS = frozenset(
-    ("copy", "clip", "sort", "cumsum", "cumprod", "argsort", "reshape", "ravel", "flatten")
+    ("view", "copy", "clip", "sort", "cumsum", "cumprod", "argsort", "reshape", "ravel", "flatten")
     + ("transpose", "ascontiguousarray", "where", "astype", "diff", "roll", "flip", "outer")
     + ("zeros_like", "ones_like", "empty_like", "full_like")
 )
@@ -149,7 +155,7 @@ def _of_builtin(kinds: Kinds, word: str, call: ast.Call) -> Kind:
 
 
 def _of_method(kinds: Kinds, function: ast.Attribute, call: ast.Call) -> Kind:
-    if function.attr == "astype" and call.args:
+    if function.attr in ("astype", "view") and call.args:
         name = dtypes.name_of(kinds.program, call.args[0], kinds.types)
         return None if name is None else _named(name)
     if function.attr == "item":
@@ -161,6 +167,14 @@ def _of_method(kinds: Kinds, function: ast.Attribute, call: ast.Call) -> Kind:
 def _as_python(kind: str) -> str:
     families = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}
     return families[promotion.family(kind)]
+
+
+def of_limit(kinds: Kinds, call: ast.Call, attribute: str) -> Kind:
+    """The kind of ``np.iinfo(np.int32).max`` and the like."""
+    path = path_of(kinds.program, call.func)
+    if path == "numpy.iinfo" and attribute in ("min", "max", "bits"):
+        return "int"
+    return None
 
 
 def of_numpy(kinds: Kinds, name: str, arguments: list[ast.expr], call: ast.Call) -> Kind:
@@ -178,6 +192,11 @@ def of_numpy(kinds: Kinds, name: str, arguments: list[ast.expr], call: ast.Call)
             return None if found is None else _named(found)
     if name in _MAKING:
         return _of_making(kinds, name, call)
+    if name in ("array", "frombuffer") and len(call.args) > 1:
+        found = dtypes.name_of(kinds.program, call.args[1], kinds.types)
+        return None if found is None else _named(found)
+    if name in _JOINING and len(arguments) > 1 and name != "concatenate":
+        return None
     if not arguments:
         return None
     given = [kinds.of(each) for each in arguments]
@@ -205,7 +224,9 @@ def of_numpy(kinds: Kinds, name: str, arguments: list[ast.expr], call: ast.Call)
         return _of_several([first, *given[1:]])
     if name in ("real", "imag"):
         return promotion.native(real_part(first) or first)
-    if name in _KEEPING:
+    if name == "append":
+        return promotion.native(first) if given[:2] == [first, first] else None
+    if name in _KEEPING or name in _JOINING:
         return promotion.native(first)
     if name in _MULTIPLYING:
         return _of_several(given[1:] if name == "where" else given)

@@ -19,8 +19,8 @@ from astile.lower.types.promotion import FRAGILE, PYTHON, Kind, is_held, joined
 from astile.lower.types.stores import Counted, Item, Store
 
 _ROUNDS = 12
-#: Attributes of arrays and numbers that are integers of Python.
-_COUNTS = ("size", "ndim", "itemsize", "nbytes")
+#: Attributes of arrays and numbers that are integers of Python, or several of them.
+_COUNTS = ("shape", "size", "ndim", "itemsize", "nbytes")
 #: Ending of the type of a parameter that is one number of NumPy, and no array: ``"float32()"``.
 SCALAR = "()"
 
@@ -157,6 +157,8 @@ class Kinds:
         value = item.value
         if isinstance(value, ast.Attribute) and value.attr == "shape":
             return "int"
+        if isinstance(value, ast.Tuple) and item.position is None:
+            return self.of_each(value.elts)
         if isinstance(value, ast.Call) and item.position is not None:
             parts = self.of_parts(value)
             if parts is not None:
@@ -189,6 +191,8 @@ class Kinds:
                 return self.of_choice([value.body, value.orelse], value)
             case ast.Attribute():
                 return self._of_attribute(value)
+            case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                return self.of_each(parts)
             case ast.Call():
                 found = call_kinds.of_call(self, value)
                 return _only(self.choices.of(value), found) if self._knows_all else found
@@ -238,13 +242,31 @@ class Kinds:
             return kind if is_rounded or possible.are_of(found, kind) else None
         return kind
 
+    def of_each(self, values: Sequence[ast.expr]) -> Kind:
+        """The kind that all of several values have."""
+        found = {self.of(each) for each in values}
+        return "?" if "?" in found else _only(found, None)
+
+    def _of_position(self, name: str, index: ast.expr) -> Kind:
+        """The kind of a part of a tuple, by the position that the text says."""
+        position, values = query.integer(index), self.stores.get(name, [])
+        tuples = [each.elts for each in values if isinstance(each, ast.Tuple)]
+        if position is None or not tuples or len(tuples) < len(values):
+            return None
+        if not all(-len(each) <= position < len(each) for each in tuples):
+            return None
+        return self.of_each([each[position] for each in tuples])
+
     def _of_access(self, access: ast.Subscript) -> Kind:
         if query.is_shape_of(access):
             attribute = access.value
             assert isinstance(attribute, ast.Attribute)
             return "int" if attribute.attr == "shape" else self.of(attribute)
         base = query.base_name(access)
-        return self.arrays.get(base) if base is not None else None
+        if base is None:
+            return None
+        found = self.arrays.get(base)
+        return self._of_position(base, access.slice) if found is None else found
 
     def _of_unary(self, value: ast.UnaryOp) -> Kind:
         held = self.of(value.operand)
@@ -264,6 +286,8 @@ class Kinds:
             return self.of(value.value)
         if value.attr in ("real", "imag"):
             return call_kinds.real_part(self.of(value.value))
+        if isinstance(value.value, ast.Call):
+            return call_kinds.of_limit(self, value.value, value.attr)
         return call_kinds.of_path(call_kinds.path_of(self.program, value))
 
     def is_array(self, value: ast.expr) -> bool:

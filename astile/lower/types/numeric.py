@@ -20,9 +20,10 @@ import numpy as np
 
 from astile.errors import LoweringError
 from astile.ir import nodes, query
+from astile.ir.printer import print_expression
 from astile.ir.program import Program
 from astile.lower.indices import IndexWriter
-from astile.lower.types import flags, operators, rounding, spelled
+from astile.lower.types import flags, operators, rounding, spelled, unknown
 from astile.lower.types.forms_of_target import FormsOfTarget, Typed
 from astile.lower.types.kinds import Kinds
 from astile.lower.types.promotion import native
@@ -87,7 +88,7 @@ def _require_no_half(program: Program, types: Mapping[str, str]) -> None:
 
 def _explicit(program: Program, types: Mapping[str, str], whole: Typed) -> Program:
     new = program.cloned()
-    spelled.spell(new)
+    spelled.spell(new, has_views=whole.is_checked)
     caster = _Caster(new, Kinds(new, types, is_written=whole.is_written), whole)
     caster.check_names()
     new.function.body = caster.block(new.function.body)
@@ -107,6 +108,12 @@ class _Caster(FormsOfTarget):
         flags.check_indices(self.program, self.kinds)
         for load in rounding.rounded_loads(self.kinds):
             self.refuse_choice(load)
+        for value in unknown.operands(self.kinds) if self.whole.is_written else ():
+            self.refuse(
+                f"the type of {print_expression(value)}, which is computed with, is not known",
+                value,
+                "write it out, as in np.float64(...), or .astype(...) where the array is made",
+            )
 
     # --- statements -----------------------------------------------------------------------------
 

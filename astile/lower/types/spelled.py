@@ -11,11 +11,12 @@ from astile.ir import nodes, query
 from astile.ir.program import Program
 
 
-def spell(program: Program) -> None:
+def spell(program: Program, *, has_views: bool = False) -> None:
     """Write calls of `pow`, `divmod` and `sum` as operators, in place.
 
     Args:
         program: of its own, as `Program.cloned` gives one.
+        has_views: whether ``x[:]`` stands for ``x.view()``, which numba does not have.
 
     Before::
 
@@ -27,16 +28,21 @@ def spell(program: Program) -> None:
     """
     own = {*query.names_written(program.function), *query.parameters(program.function)}
     own |= {*program.imports, *program.helpers, *program.constants}
-    speller = _Speller({"pow", "divmod", "sum"} - own)
+    speller = _Speller({"pow", "divmod", "sum"} - own, has_views)
     program.function.body = [speller.visit(each) for each in program.function.body]
 
 
 class _Speller(ast.NodeTransformer):
-    def __init__(self, words: set[str]) -> None:
-        self.words = words
+    def __init__(self, words: set[str], has_views: bool) -> None:
+        self.words, self.has_views = words, has_views
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
+        if self.has_views and not node.args and not node.keywords:
+            match node.func:
+                case ast.Attribute(value=ast.Name(id=array), attr="view"):
+                    whole = nodes.subscript(array, [ast.Slice()])
+                    return nodes.copy_place(node, whole)
         word = node.func.id if isinstance(node.func, ast.Name) else ""
         if word not in self.words or node.keywords:
             return node
