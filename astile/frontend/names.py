@@ -28,8 +28,9 @@ RESERVED = frozenset(
     | {"shared", "local", "min", "max", "len", "abs", "int", "float", "complex", "bool"}
 )
 _SCALARS = (np.ndarray, np.bool_, np.int64, np.float64, np.complex128)
+_LIMITS = (np.finfo(np.float64), np.iinfo(np.int64))
 _ARRAY_ATTRIBUTES = frozenset(
-    name for kind in _SCALARS for name in dir(kind) if not name.startswith("_")
+    name for kind in (*_SCALARS, *_LIMITS) for name in dir(kind) if not name.startswith("_")
 )
 
 

@@ -76,6 +76,21 @@ TUPLES = """
 """
 
 
+LIMITS = """
+    big = np.finfo(x.dtype).max
+    for i in range(5):
+        m = big
+        for k in range(3):
+            m = min(m, x[i + k])
+        out[i] = m + big * 0.25 + x[i] * np.finfo(np.float32).eps
+"""
+
+
+@pytest.mark.parametrize("target", ["cpu", "emulate"])
+def test_limits_of_floating_point_types_are_of_these_types(target):
+    compare(LIMITS, target, np.float32)
+
+
 def test_parts_of_tuples_are_numbers_of_python():
     compare(TUPLES, "cpu", np.float32)
 

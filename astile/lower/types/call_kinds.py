@@ -52,6 +52,8 @@ _AVERAGING = frozenset(
 )
 _COUNTING = frozenset(("argmin", "argmax", "argsort", "count_nonzero", "searchsorted", "nonzero"))
 _MULTIPLYING = frozenset(("dot", "matmul", "vdot", "inner", "outer", "cross", "where", "minimum"))
+#: Attributes of `numpy.finfo` that are numbers of the type that it is of.
+_OF_FLOATS = frozenset(("max", "min", "eps", "epsneg", "tiny", "smallest_normal", "resolution"))
 _TESTING = frozenset(("any", "all", "array_equal", "isclose", "allclose"))
 _MAKING = frozenset(("empty", "zeros", "ones", "full", "arange", "linspace", "eye", "identity"))
 #: Functions whose result is an array of the size of the first.
@@ -170,10 +172,12 @@ def _as_python(kind: str) -> str:
 
 
 def of_limit(kinds: Kinds, call: ast.Call, attribute: str) -> Kind:
-    """The kind of ``np.iinfo(np.int32).max`` and the like."""
+    """The kind of ``np.iinfo(np.int32).max``, ``np.finfo(np.float32).eps`` and the like."""
     path = path_of(kinds.program, call.func)
     if path == "numpy.iinfo" and attribute in ("min", "max", "bits"):
         return "int"
+    if path == "numpy.finfo" and attribute in _OF_FLOATS and len(call.args) == 1:
+        return dtypes.name_of(kinds.program, call.args[0], kinds.types)
     return None
 
 
