@@ -279,6 +279,11 @@ def test_guards_hold_as_before(tests: list[tuple[str, str, str]]) -> None:
     assert_same_results(before, after, arguments, range(5))
 
 
+def test_a_function_of_which_nothing_runs_is_left_empty() -> None:
+    after = simplify(nest("if i < i:\n                y[i, j] = 1"))
+    assert [type(each) for each in after.function.body] == [ast.Pass]
+
+
 def test_contexts_answer_for_every_guard() -> None:
     before = nest("if i < 3 and j < n:\n                y[i, j] = 1")
     contexts = Contexts(before)

@@ -36,7 +36,7 @@ def simplify(program: Program) -> Program:
     """
     new = program.cloned()
     walker = _Walker(integers_of(new), stores(new.function))
-    new.function.body = walker.block(new.function.body, [])
+    new.function.body = walker.block(new.function.body, []) or [ast.Pass()]
     if walker.guards:
         dropper = _Guards(new, walker.guards)
         new.function.body = dropper.block(new.function.body)
