@@ -24,9 +24,8 @@ _FILLS = {"zeros": 0, "ones": 1}
 def set_scope(program: Program, array: str, scope: str) -> Rewritten:
     """Move an array into the innermost loop that holds all its accesses, and into a scope.
 
-    It has a name of its own from then on, such as ``a_shared``, for the steps that follow. Its
-    shape becomes the box of cells that one iteration of that loop touches. Cells that are
-    read before they are written are filled first, where the array was made of zeros or ones.
+    It is called ``a_shared`` or the like from then on. Its shape is the box of cells that one
+    iteration touches. Cells read before they are written are filled with its zeros or ones first.
 
     Args:
         program: the program before.
