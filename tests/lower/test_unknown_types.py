@@ -63,6 +63,25 @@ def test_compiled_views_and_joined_arrays():
     compare(body, "cpu", np.int32)
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        'x.view("int32")',
+        "x.view(dtype=np.int32)",
+        'x.view("i4")',
+        "x.view(np.dtype('int32'))",
+        'np.zeros(7, "i4")',
+        'np.full(7, 3, dtype="i4")',
+        "np.ones(7, np.dtype(np.int32))",
+        'x.astype("i4")',
+        "x.astype(dtype=np.int32)",
+    ],
+)
+@pytest.mark.parametrize("target", ["cpu", "emulate"])
+def test_types_by_keyword_and_by_their_names(target, value):
+    compare(doubled(value), target, np.int32)
+
+
 TUPLES = """
     w = (0.1, 0.2, 0.3)
     sh = x.shape

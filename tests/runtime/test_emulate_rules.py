@@ -149,6 +149,12 @@ def test_arrays_that_overlap_share_their_cells(order: Order) -> None:
         run("b[i] = a[i]", whole, whole.view(np.int32))
 
 
+def test_bytes_under_elements_of_two_types_may_be_read() -> None:
+    a, b = np.arange(64, dtype=np.float32), np.zeros(64)
+    run("b[i] = a[i]\nb[i + 32] = c[i]", a, b, a.view(np.int32))
+    assert np.array_equal(b, np.concatenate((a[:32], a[:32].view(np.int32))))
+
+
 def test_atomic_operations() -> None:
     a = np.array([10, 10, 10, 10, 6, 6, 6, 0, 5], np.int64)
     body = """

@@ -48,7 +48,7 @@ def name_of(program: Program, dtype: ast.expr | None, types: Mapping[str, str]) 
     if dtype is None:
         return "float64"
     if isinstance(dtype, ast.Constant) and isinstance(dtype.value, str):
-        return dtype.value if dtype.value in SIZES else None
+        return _of_text(dtype.value)
     of_array = None if dtype is None else array_of_type(dtype)
     if of_array is not None:
         return _array_dtype(program, of_array, types)
@@ -56,6 +56,8 @@ def name_of(program: Program, dtype: ast.expr | None, types: Mapping[str, str]) 
         array = query.dotted(dtype.value)
         return None if array is None else _array_dtype(program, array, types)
     if isinstance(dtype, ast.Call):
+        if _path(program, dtype.func) == "numpy.dtype" and len(dtype.args) == 1:
+            return None if dtype.keywords else name_of(program, dtype.args[0], types)
         return _joined(program, dtype, types)
     word = query.dotted(dtype)
     if word is None:
@@ -69,11 +71,25 @@ def name_of(program: Program, dtype: ast.expr | None, types: Mapping[str, str]) 
     return name if name in SIZES else None
 
 
+def _of_text(text: str) -> str | None:
+    """``"int32"`` for ``"i4"``, None for what has no name here."""
+    try:
+        dtype = np.dtype(text)
+    except (TypeError, ValueError):
+        return None
+    name = "bool_" if dtype.name == "bool" else dtype.name
+    return name if name in SIZES and dtype.isnative else None
+
+
+def _path(program: Program, function: ast.expr) -> str:
+    """``numpy.dtype`` for ``np.dtype``."""
+    head, _, last = (query.dotted(function) or "").rpartition(".")
+    return f"{program.imports.get(head, head)}.{last}"
+
+
 def _joined(program: Program, call: ast.Call, types: Mapping[str, str]) -> str | None:
     """The type that ``np.result_type(0.0, x)`` gives, with Python's own numbers weak."""
-    word = query.dotted(call.func) or ""
-    head, _, last = word.rpartition(".")
-    if f"{program.imports.get(head, head)}.{last}" != "numpy.result_type" or call.keywords:
+    if _path(program, call.func) != "numpy.result_type" or call.keywords:
         return None
     operands: list[complex | np.dtype[np.generic]] = []
     for each in call.args:
@@ -152,6 +168,8 @@ def element_sizes(program: Program, types: Mapping[str, str]) -> dict[str, int]:
 def spell_python_types(function: ast.FunctionDef, numpy: str) -> None:
     """``np.zeros(n, int)`` becomes ``np.zeros(n, np.int64)``: numba knows few of Python's types.
 
+    Methods get the type by position, as in ``x.view(np.int8)`` for ``x.view(dtype="int8")``.
+
     Args:
         function: is changed.
         numpy: the name that stands for NumPy in the text.
@@ -165,9 +183,21 @@ def spell_python_types(function: ast.FunctionDef, numpy: str) -> None:
 
     for call in ast.walk(function):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+            if call.func.attr in ("astype", "view"):
+                _spell_method(call, numpy)
             call.args = list(map(spelled, call.args))
             for keyword in call.keywords:
                 keyword.value = spelled(keyword.value)
+
+
+def _spell_method(call: ast.Call, numpy: str) -> None:
+    match call:
+        case ast.Call(args=[], keywords=[ast.keyword(arg="dtype", value=dtype)]):
+            call.args, call.keywords = [dtype], []
+    match call.args:
+        case [ast.Constant(value=str(text))]:
+            name = _of_text(text)
+            call.args = call.args if name is None else [nodes.attribute(numpy, name)]
 
 
 def shared_bytes(

@@ -60,8 +60,8 @@ def to_device(
     extents = list(_extents(zip(names, values, strict=True)))
     emulated: dict[int, EmulatedArray] = {}
     memories: dict[str, Memory] = {}
-    for group in _overlapping(extents):
-        memory = _memory(group, clock, fresh)
+    for group, locked in _of_one_type(_overlapping(extents)):
+        memory = _memory(group, clock, fresh, locked)
         low, size = min(each.low for each in group), memory.dtype.itemsize
         for each in group:
             offset = (_address(each.array) - low) // size if each.array.size else 0
@@ -118,12 +118,33 @@ def _overlapping(extents: list[_Extent]) -> Iterator[list[_Extent]]:
         yield group
 
 
-def _memory(group: list[_Extent], clock: Clock, fresh: Sequence[FreshMemory]) -> Memory:
+def _of_one_type(
+    groups: Iterator[list[_Extent]],
+) -> Iterator[tuple[list[_Extent], str | None]]:
+    """Groups of arrays of one type, and why they may not be written.
+
+    A cell has one type: arrays of several types on the same bytes have cells of their own each,
+    and a write to one of them would not be seen as an access of the others.
+    """
+    for group in groups:
+        types = list(dict.fromkeys(each.array.dtype for each in group))
+        names = " and ".join(each.name for each in group)
+        shared = f"may not be written: {names} lie in one piece of memory with different elements"
+        is_writable = all(each.array.flags.writeable for each in group)
+        locked = None if is_writable else "is a read-only array"
+        for dtype in types:
+            same = [each for each in group if each.array.dtype == dtype]
+            yield same, shared if len(types) > 1 else locked
+
+
+def _memory(
+    group: list[_Extent], clock: Clock, fresh: Sequence[FreshMemory], locked: str | None
+) -> Memory:
     first = group[0]
     dtype = first.array.dtype
     for each in group:
         steps = [*each.array.strides, each.low - first.low]
-        if each.array.dtype != dtype or any(step % dtype.itemsize for step in steps):
+        if any(step % dtype.itemsize for step in steps):
             raise EmulationError(
                 f"{first.name} and {each.name} lie in one piece of memory with different elements"
             )
@@ -143,5 +164,5 @@ def _memory(group: list[_Extent], clock: Clock, fresh: Sequence[FreshMemory]) ->
         clock,
         flat=flat,
         written=next((mask for mask in masks if mask is not None), None),
-        writable=all(each.array.flags.writeable for each in group),
+        locked=locked,
     )

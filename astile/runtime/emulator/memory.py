@@ -37,7 +37,7 @@ class Memory:
         clock: who runs now.
         flat: the host's memory, for global arrays.
         written: which cells hold a value; None where all do. Kept up to date.
-        writable: whether device code may write.
+        locked: why device code may not write; None where it may.
     """
 
     def __init__(
@@ -49,13 +49,13 @@ class Memory:
         *,
         flat: NDArray[Any] | None = None,
         written: NDArray[np.bool_] | None = None,
-        writable: bool = True,
+        locked: str | None = None,
     ) -> None:
         self.scope = scope
         self.clock = clock
         self.flat = flat
         self.written = written
-        self.writable = writable
+        self.locked = locked
         self.cells: list[Cell | None] = [None] * size
         self.roots: list[Root] = []
         self.flying: dict[int, tuple[Cell, Mark]] = {}
@@ -165,9 +165,9 @@ class Memory:
         cell.value = value
         cell.writes += 1
         if self.flat is not None:
-            if not self.writable:
+            if self.locked is not None:
                 raise EmulationError(
-                    f"{self.named(position)[0]} is a read-only array",
+                    f"{self.named(position)[0]} {self.locked}",
                     span=self.clock.places.span(place),
                     operation=self.clock.operation,
                 )
