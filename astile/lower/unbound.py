@@ -6,7 +6,7 @@ The value of a loop variable after the loop is the usual case: after no iteratio
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from astile.errors import LoweringError
@@ -176,10 +176,35 @@ def guard(program: Program) -> None:
     for each in found:
         wanted.setdefault(id(each.statement), []).append(each.name)
     function = program.function
+    never = _never_set(function, flags)
+    flags = {name: flag for name, flag in flags.items() if name not in never}
     function.body = [
         *(nodes.assign(flag, nodes.const(False)) for flag in flags.values()),
-        *_guarded(function.body, flags, wanted),
+        *_guarded(_stopped(function.body, never), flags, wanted),
     ]
+
+
+def _never_set(function: ast.FunctionDef, names: Iterable[str]) -> set[str]:
+    """Names that only statements set that read them first: numba does not know their type."""
+    found = set(names)
+    for each in query.statements(function):
+        written = query.names_written(each.target if isinstance(each, ast.For) else each)
+        if isinstance(each, ast.For) or not query.bodies(each):
+            found -= written - set(_certain_names(each))
+    return found
+
+
+def _stopped(body: Sequence[ast.stmt], never: set[str]) -> list[ast.stmt]:
+    """Statements up to the first one that reads a name which is never set."""
+    made: list[ast.stmt] = []
+    for statement in body if never else ():
+        missing = sorted(never & set(_own_names(statement)))
+        if missing:
+            return [*made, _raised(missing[0])]
+        for inner in query.bodies(statement):
+            inner[:] = _stopped(inner, never)
+        made.append(statement)
+    return made or list(body)
 
 
 def _guarded(

@@ -62,7 +62,17 @@ def outcome(kernel: Callable[..., object], size: int) -> object:
     return out.tolist()
 
 
-@pytest.mark.parametrize("function", [last_index, last_large])
+def never_set(x, out):
+    for i in range(len(x)):
+        if x[i] > 2:
+            for j in range(i):
+                t += x[j]  # noqa: F821
+            out[i] = t
+        else:
+            out[i] = 1
+
+
+@pytest.mark.parametrize("function", [last_index, last_large, never_set])
 def test_the_cpu_raises_where_python_raises(function: Callable[..., object]) -> None:
     kernel = Kernel(function, target="cpu")
     for size in (0, 1, 5):
