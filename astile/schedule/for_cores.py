@@ -107,11 +107,12 @@ def attempt(step: Callable[..., object], *arguments: object) -> bool:
     """Whether a step was legal; an illegal one leaves the schedule as it was.
 
     Args:
-        step: a primitive of a schedule.
+        step: a primitive of a schedule, or a function of one that takes several.
         *arguments: what it takes.
     """
-    owner = getattr(step, "__self__", None)
-    silent = owner.without_reasons() if isinstance(owner, Steps) else contextlib.nullcontext()
+    asked = (getattr(step, "__self__", None), *arguments)
+    schedule = next((each for each in asked if isinstance(each, Steps)), None)
+    silent = contextlib.nullcontext() if schedule is None else schedule.without_reasons()
     try:
         with silent:
             step(*arguments)

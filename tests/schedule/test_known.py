@@ -13,6 +13,7 @@ from astile.cache.files import CACHE_VARIABLE
 from astile.cache.sealed import Sealed
 from astile.ir import nodes
 from astile.schedule import recipes
+from astile.schedule.for_cores import attempt
 from astile.schedule.known import AGAIN_VARIABLE
 from astile.schedule.prover import Prover
 from tests.support.recipes import RECIPES
@@ -328,3 +329,13 @@ def test_a_recipe_that_tries_is_known(unproved):
     second = Schedule(softmax)
     recipes.vector_rows(second, "i", lanes=8, block=2)
     assert first.source() == second.source()
+
+
+def test_what_several_steps_in_one_attempt_run_into_is_known(unproved):
+    def cumulates(s):
+        s.split("i", [None, 4])
+        s.parallel("i_0")
+
+    assert not attempt(cumulates, Schedule(cumulate))
+    unproved()
+    assert not attempt(cumulates, Schedule(cumulate))
