@@ -162,13 +162,16 @@ def _rows_in_registers(s: Schedule) -> None:
 
 
 def _gradients_in_turns(s: Schedule) -> None:
-    """Four rows at a time; each core keeps the last six rows of both gradients."""
+    """Four rows at a time; each core keeps the last six rows of both gradients.
+
+    So many columns at a time that these rows stay in the first cache.
+    """
     i_0, i_1, i_2 = s.split("out.i", [None, 16, 4], names=["i_0", "i_1", "i_2"])
-    (j,) = (each for each in s.loops("out") if each.var == "j")
-    s.reorder(j, i_2)
+    j_0, j = s.split("out.j", [None, 512])
+    s.reorder(i_0, j_0, i_1, j, i_2)
     for each in ("dy", "dx"):
         s.compute_at(each, i_1)
-        s.store_at(each, i_0)
+        s.store_at(each, j_0)
         s.rolling_buffer(each, i_1)
     pairs = zip(s.loops("dy#1")[-2:], s.loops("dx#1")[-2:], strict=True)
     rows, columns = (s.merge(*pair)[0] for pair in pairs)

@@ -98,6 +98,25 @@ def test_of_several_bounds_the_least_decides() -> None:
     assert "j_0_whole = min(N // 16, (M - 2) // 16)" in lowered(text)
 
 
+ROWS = """
+def f(x, y, z, w, n, t):
+    N = y.shape[0]
+    for j_0 in range((N + 255) // 256):
+        for j in vector(256):
+            if j_0 * 256 + j < N:
+                y[j_0 * 256 + j] = x[j_0 * 256 + j] + x[j_0 * 256 + j + 1]
+"""
+
+
+def test_the_vectors_of_a_long_row_are_cut_at_its_end() -> None:
+    assert loops(ROWS) == [
+        "for j_0 in range((N + 255) // 256):",
+        "for j in range(0, min(j_whole, 256), 16):",
+        "for j in range(max(0, j_whole), 256, 16):",
+    ]
+    assert "j_whole = N // 16 * 16 - j_0 * 256" in lowered(ROWS)
+
+
 def test_what_else_masks_depend_on_stays() -> None:
     text = SUMS.replace(
         "< N:\n                    c", "< N and j_0 * 32 + j + k < 99:\n                    c"
@@ -115,7 +134,7 @@ def test_what_else_masks_depend_on_stays() -> None:
     "text",
     [
         neighbours("j_0 in parallel((N + 15) // 16)"),
-        neighbours("j_0 in range(0, (N + 15) // 16, 2)"),
+        neighbours("j_0 in range((N + 15) // 16 - 1, -1, -1)"),
         neighbours(rest="if n == j_0: break"),
         neighbours(guard="j_0 * 16 + j < M", rest="M = N"),  # a bound that changes
         neighbours(rest="N = n"),
@@ -175,6 +194,11 @@ def f(x, y, z, w, n, t):
         for j in vector(16):
             if j_0 * 8 + j < N:
                 y[4, j_0 * 8 + j] += x[j_0 * 8 + j + 1]
+    for j_0 in range(1, 8, 2):
+        for j in vector(16):
+            if j_0 * 8 + j < N and j_0 * 8 + j < M + 5:
+                y[5, j_0 * 8 + j] = x[j_0 * 8 + j + 1]
+    y[2, 1:2] = j_0
 """
 
 
@@ -182,7 +206,7 @@ def f(x, y, z, w, n, t):
 def forms() -> tuple[object, object]:
     made = program(FORMS, IMPORTS)
     text = cpu.lower(made, types=TYPES, machine=Machine(64, exact=True)).text
-    assert text.count("for j_0 in range") == 8
+    assert text.count("for j_0 in range") == 10
     found = []
     for each in (python.lower(made).text, text):
         namespace: dict[str, object] = {}
@@ -196,7 +220,7 @@ def arguments(n: int, less: int, trips: int) -> list[object]:
     x = random.normal(size=n + 3).astype(np.float32)
     w = random.normal(size=3).astype(np.float32)
     z = np.zeros(max(n - less, 0), np.float32)
-    return [x, np.zeros((5, max(n, 1)), np.float32), z, w, n, trips]
+    return [x, np.zeros((6, max(n, 1)), np.float32), z, w, n, trips]
 
 
 @pytest.mark.parametrize("n", [*range(5), 15, 16, 17, 18, 31, 32, 33, 47, 48, 63, 64, 65, 67, 97])

@@ -94,10 +94,11 @@ class _Cut:
         header = query.header(loop)
         if header is None or header.kind.startswith(unsigned.ON_CORES) or loop.orelse:
             return None
-        if not query.is_constant(header.step, 1) or query.leaves_early(loop.body):
+        step = query.integer(header.step)
+        if step is None or step < 1 or query.leaves_early(loop.body):
             return None
         changed = query.names_written(loop)
-        if not changed.isdisjoint(query.names(header.stop)):
+        if not changed.isdisjoint(query.names(loop.iter)):
             return None
         limits = _Limits(header.variable, changed, self.below)
         if not self._is_worth_it(loop, limits):
@@ -123,12 +124,16 @@ class _Cut:
         self, loop: ast.For, header: query.Header, limits: _Limits, writer: IndexWriter
     ) -> list[ast.stmt]:
         """The iterations without masks, and those that are left."""
-        ends = limits.ends(loop)
+        start, stop = affine.of(header.start), affine.of(header.stop)
+        step = query.integer(header.step) or 1
+        ends = [
+            affine.floor_div(each - start + (step - 1), step) * step + start
+            for each in limits.ends(loop)
+        ]
         name = self.words.fresh(f"{header.variable}_whole")
         value = ends[0].expression()
         for each in ends[1:]:
             value = nodes.call("min", [value, each.expression()])
-        start, stop = affine.of(header.start), affine.of(header.stop)
         before: ast.expr = nodes.name(name)
         if not any(writer.is_nonnegative((stop - each).expression()) for each in ends):
             before = nodes.call("min", [before, nodes.clone(header.stop)])
@@ -136,9 +141,9 @@ class _Cut:
         if not all(writer.is_nonnegative((each - start).expression()) for each in ends):
             after = nodes.call("max", [nodes.clone(header.start), after])
         whole = nodes.clone(loop)
-        whole.iter = _ranged(loop, nodes.clone(header.start), before)
+        whole.iter = _ranged(loop, nodes.clone(header.start), before, step)
         whole.body = [self._freed(each, limits.governs) for each in whole.body]
-        loop.iter = _ranged(loop, after, nodes.clone(header.stop))
+        loop.iter = _ranged(loop, after, nodes.clone(header.stop), step)
         return [nodes.assign(name, value), whole, loop]
 
     def _freed(self, node: ast.stmt, holds: Callable[[ast.AST], bool]) -> ast.stmt:
@@ -262,8 +267,10 @@ def _next(body: Sequence[ast.stmt]) -> Iterator[ast.For]:
             yield from _next(part)
 
 
-def _ranged(loop: ast.For, start: ast.expr, stop: ast.expr) -> ast.expr:
-    """``range(start, stop)``, or the word that the loop has for it."""
+def _ranged(loop: ast.For, start: ast.expr, stop: ast.expr, step: int) -> ast.expr:
+    """``range(start, stop, step)``, or the word that the loop has for it."""
     assert isinstance(loop.iter, ast.Call)
-    ends = [stop] if query.is_constant(start, 0) else [start, stop]
+    ends = [stop] if query.is_constant(start, 0) and step == 1 else [start, stop]
+    if step != 1:
+        ends.append(nodes.const(step))
     return nodes.call(nodes.clone(loop.iter.func), ends)
