@@ -146,14 +146,17 @@ def _extent(
     edit: Editor, held: Intermediate, parameters: Sequence[str], result: ast.expr
 ) -> ast.expr:
     """How long the new axis is, from the ranges of the old indices."""
+    # extents may name variables that are called like the parameters of the map
+    renamed = {each: edit.fresh_name(f"{each}_index") for each in parameters}
     zero = affine.constant(0)
     ranges = [
-        Range(name, zero, affine.of(extent) - 1)
+        Range(renamed[name], zero, affine.of(extent) - 1)
         for name, extent in zip(parameters, held.shape, strict=True)
     ]
-    form = affine.of(result)
+    values = {name: nodes.name(each) for name, each in renamed.items()}
+    form = affine.of(nodes.substitute(result, values))
     low, high = intervals.lowest(form, ranges), intervals.highest(form, ranges)
-    named = set(parameters) & (low.names() | high.names())
+    named = set(renamed.values()) & (low.names() | high.names())
     if named or low.value is None or low.value < 0:
         raise ScheduleError(
             f"{print_expression(result)} may be below 0 or has no known extent",

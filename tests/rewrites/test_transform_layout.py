@@ -113,6 +113,31 @@ def test_functions_are_written_down(function: Callable[..., object], text: str) 
     assert text_of(function) == text
 
 
+@pytest.mark.parametrize(
+    ("index_map", "remade"),
+    [("lambda H, W: (W, H)", "(W, H)"), ("lambda W, H: (H, W // 4)", "(W, (H + 3) // 4)")],
+)
+def test_parameters_called_like_sizes(index_map: str, remade: str) -> None:
+    """The parameters of a map are its own names, whatever the program calls so."""
+    after = rewritten(transform_layout, program(blur_text()), "wide", index_map)
+    assert f"wide = np.empty({remade}, np.float32)" in module_text(after)
+
+
+def test_a_parameter_called_like_a_loop_that_sets_the_extent() -> None:
+    before = program("""
+def f(x, y):
+    n = len(x)
+    for i in range(n):
+        tile = np.empty(min(i + 1, n - 1) + 1)
+        for j in range(min(i + 1, n - 1) + 1):
+            tile[j] = x[j]
+        y[i] = tile[0]
+""")
+    after = rewritten(transform_layout, before, "tile", "lambda i: 2 * i")
+    assert "tile = np.empty(min(i + 1, n - 1) * 2 + 1, np.float64)" in module_text(after)
+    assert_proved(before, after)
+
+
 # --- refuses ------------------------------------------------------------------------------------
 
 
