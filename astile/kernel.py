@@ -87,7 +87,8 @@ class Kernel(Generic[P, R_co]):
         try:
             known = None if kwargs else self._repeats.find(args)
             if known is not None:
-                return cast("R_co", known.again(args))
+                result: R_co = known.again(args)
+                return result
             values = self._bound(args, kwargs)
             given = tuple(values.values())
             known = self._repeats.find(given) if len(args) < len(given) else None

@@ -66,14 +66,14 @@ class Launcher:
             self._note(error)
             raise
 
-    def again(self, arguments: Sequence[object]) -> object:
+    def again(self, arguments: Sequence[object]) -> Any:
         """Run it on the host, with arguments like those of a call before.
 
         Args:
             arguments: all of them, by position.
         """
         try:
-            result = self.function(*arguments)
+            result: Any = self.function(*arguments)
         except Exception:
             try:
                 with self._retelling():

@@ -89,6 +89,24 @@ def test_arrays_that_meet_in_memory_are_looked_at_each_time(kernel, checks):
     assert len(checks) == 2
 
 
+def test_an_array_that_owns_its_memory_meets_itself_and_its_views(kernel, checks):
+    a, b, out = arrays()
+    kernel(a, b, 1.0, out)
+    for first, second in ((out, out), (out, out[:]), (out[:], out), (out[:], out[:])):
+        out[:] = 1
+        kernel(first, b, 1.0, second)
+        np.testing.assert_array_equal(out, 3)
+    assert len(checks) == 5
+
+
+def test_calls_of_two_kinds_by_turns_are_not_checked(kernel, checks):
+    for _ in range(3):
+        for a, b, out in (arrays(), arrays(6)):
+            kernel(a, b, 3.0, out)
+            np.testing.assert_array_equal(out, 7)
+    assert len(checks) == 2
+
+
 def test_arrays_that_nobody_writes_may_meet(kernel, checks):
     a, _, out = arrays()
     kernel(a, a, 2.0, out)
