@@ -50,9 +50,13 @@ _HOME = {
     **{name: "astile.errors" for name in __all__ if name.endswith("Error")},
     "IllegalSchedule": "astile.errors",
 }
+#: Modules that are loaded when a method of a kernel first asks for them.
+_REPORTS = ("check", "explain", "general_report")
 
 
 def __getattr__(name: str) -> object:
+    if name in _REPORTS:
+        return import_module(f"{__name__}.{name}")
     home = _HOME.get(name)
     if home is None:
         hint = None if name.startswith("_") else did_you_mean(name, __all__)

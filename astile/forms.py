@@ -5,30 +5,32 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from astile import check as checking
-from astile.analysis.extents import bounds, divisors
+import astile
+from astile import lower
+from astile.analysis import extents, proof
 from astile.analysis.extents.conditions import Condition
-from astile.analysis.proof import unwritten
 from astile.diagnostics import Related
 from astile.errors import ArgumentError, ScheduleError, SourceError
 from astile.frontend.build import build
 from astile.frontend.reductions import reductions
 from astile.ir import needs, query
 from astile.ir.program import Program
-from astile.lower.types import flags
-from astile.lower.types.kinds import Kinds
 from astile.runtime import arguments, collector
 from astile.runtime import compile as compiling
 from astile.runtime.arrays import array_facts
 from astile.runtime.specialize import Other, Specializer
 from astile.runtime.uses import uses
-from astile.schedule import compose, for_cores
-from astile.schedule.for_cores import Wants
 from astile.schedule.schedule import Schedule
 from astile.schedule.step import Step
+from astile.schedule.wants import Wants
+
+if TYPE_CHECKING:
+    import astile.check
+    from astile.analysis.extents import divisors
 
 #: Applies primitives to the schedule it is given.
 Scheduling = Callable[[Schedule], None]
@@ -110,7 +112,7 @@ class Forms:
 
     @cached_property
     def _divisions(self) -> tuple[divisors.Division, ...]:
-        return divisors.find(self.program)
+        return extents.divisors.find(self.program)
 
     def suited_to(self, values: Mapping[str, object], target: str) -> Forms:
         """These forms, or those of the function as it was written.
@@ -147,21 +149,21 @@ class Forms:
     @cached_property
     def conditions(self) -> tuple[Condition, ...]:
         """What must hold of the sizes at a call for every access to stay inside its array."""
-        return bounds.conditions(self.program)
+        return extents.bounds.conditions(self.program)
 
     @cached_property
     def _needs_bounds_checks(self) -> bool:
         """Whether some access may leave its array in spite of `conditions`."""
         if any(query.accesses(e.function) for e in self.program.helper_programs.values()):
             return True  # what a helper function indexes is not known here
-        return bool(bounds.unproved(self.program))
+        return bool(extents.bounds.unproved(self.program))
 
     @cached_property
     def _checked_on_a_gpu(self) -> frozenset[str]:
         """Arguments that have accesses, with steps or without, whose indices kernels check."""
         parameters = set(query.parameters(self.program.function))
         programs = (self.program, self.schedule("cuda").program)
-        found = {each.array for program in programs for each in bounds.unproved(program)}
+        found = {each.array for form in programs for each in extents.bounds.unproved(form)}
         return frozenset(parameters if "" in found else found & parameters)
 
     def needs_the_host(self, checked: arguments.Checked, target: str) -> bool:
@@ -185,20 +187,22 @@ class Forms:
 
     @cached_property
     def _may_pick_by_masks(self) -> bool:
-        return flags.may_be(self.program)
+        return lower.types.flags.may_be(self.program)
 
     def _picks_by_masks(self, types: Mapping[str, str]) -> bool:
         if not self._may_pick_by_masks:
             return False
         key = tuple(types.items())
         if key not in self._masks:
-            found = flags.truths(self.program, Kinds(self.program, types))
+            found = lower.types.flags.truths(
+                self.program, lower.types.kinds.Kinds(self.program, types)
+            )
             self._masks[key] = next(found, None) is not None
         return self._masks[key]
 
     @cached_property
     def _sure(self) -> tuple[Condition, ...] | None:
-        return bounds.sure(self.program) if not self.program.helper_programs else None
+        return extents.bounds.sure(self.program) if not self.program.helper_programs else None
 
     def may_leave(self, checked: arguments.Checked, target: str) -> bool:
         """Whether a call may leave an array, so that every index has to be checked as it runs.
@@ -238,7 +242,7 @@ class Forms:
         if self._scheduling is not None:
             self._scheduling(made)
         else:
-            self._wants[family] = compose.auto(made, self._tiles, family)
+            self._wants[family] = astile.schedule.compose.auto(made, self._tiles, family)
         return made
 
     @property
@@ -303,7 +307,7 @@ class Forms:
     def _plain(self) -> Specializer:
         """What runs on a CPU for types for which some of the steps are no use."""
         made = Schedule(self.program, exact=self._exact)
-        for_cores.for_cores(made, plain=True)
+        astile.schedule.for_cores.for_cores(made, plain=True)
         return self._specializer_of(lambda: made.program, "cpu", made.steps, made.state)
 
     def _specializer_of(
@@ -328,7 +332,7 @@ class Forms:
 
     # --- for `kernel.check` ---------------------------------------------------------------------
 
-    def candidates(self, target: str) -> tuple[list[checking.Candidate], dict[str, str]]:
+    def candidates(self, target: str) -> tuple[list[astile.check.Candidate], dict[str, str]]:
         """Every step and every target that can run here, and why the others cannot.
 
         Args:
@@ -343,19 +347,19 @@ class Forms:
             runner = self._runner(partial(_same, made))
             is_equal = getattr(step.proof, "kind", None) == "equal"
             is_exact = is_equal and not self.program.reassociated
-            found.append(checking.Candidate(f"step {number}: {step.call}", runner, is_exact))
+            found.append(astile.check.Candidate(f"step {number}: {step.call}", runner, is_exact))
         skipped = {}
         for each in TARGETS:
             reason = compiling.why_not(each)
             if reason is None:
                 runner = self._runner(partial(self.specializer, each))
                 label = f"target {each}"
-                found.append(checking.Candidate(label, runner, False, optional=each != target))
+                found.append(astile.check.Candidate(label, runner, False, optional=each != target))
             else:
                 skipped[f"target {each}"] = reason
         return found, skipped
 
-    def _runner(self, chosen: Callable[[Mapping[str, object]], Specializer]) -> checking.Call:
+    def _runner(self, chosen: Callable[[Mapping[str, object]], Specializer]) -> astile.check.Call:
         def run(values: Mapping[str, object]) -> object:
             specializer = chosen(values)
             checked = arguments.check(self.uses, (), values, specializer.target)
@@ -379,7 +383,7 @@ def _take_no_step(schedule: Schedule) -> None:
 
 def _require_written(program: Program) -> None:
     """Refuse a function that certainly reads what `np.empty` left in memory."""
-    found = unwritten.find(program)
+    found = proof.unwritten.find(program)
     if found is None:
         return
     cell = f"{found.array}[{', '.join(map(str, found.cell))}]"

@@ -8,26 +8,30 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast, overload
 
-from astile import check as checking
-from astile import explain as explaining
-from astile import frames, general_report, page
+import astile
+from astile import frames, page, runtime
 from astile.display import Bundle, bundle
 from astile.errors import ArgumentError, InternalError, LoweringError
 from astile.forms import Forms, Scheduling
 from astile.frontend import build
-from astile.general_report import GeneralReport
 from astile.ir.module import module_text
-from astile.report import Report
-from astile.runtime import arguments, arrays, dlpack, launch, load, machine_code
+from astile.runtime import arguments, arrays, dlpack, launch, load
 from astile.runtime import compile as compiling
 from astile.runtime.repeats import Repeats
-from astile.schedule import blame as blaming
 from astile.schedule import limits
-from astile.schedule.blame import Blame
 from astile.schedule.schedule import Schedule
 from astile.schedule.step import Step
 from astile.targets import Target, known_target
 from astile.variants import Variants
+
+if TYPE_CHECKING:
+    import astile.check
+    import astile.explain
+    import astile.general_report
+    from astile.general_report import GeneralReport
+    from astile.report import Report
+    from astile.runtime.machine_code import MachineCode
+    from astile.schedule.blame import Blame
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -168,7 +172,7 @@ class Kernel(Generic[P, R_co]):
             ArgumentError: when there is no such line.
             LoweringError: when the target cannot express this program.
         """
-        return blaming.at(self.line_table(target), line)
+        return astile.schedule.blame.at(self.line_table(target), line)
 
     def line_table(self, target: str = "python") -> tuple[Blame, ...]:
         """`blame` for all lines, in order: for tools that show lines of generated text."""
@@ -184,7 +188,7 @@ class Kernel(Generic[P, R_co]):
         """
         Path(path).write_text(self.source(target), encoding="utf-8")
 
-    def check(self, *args: P.args, **kwargs: P.kwargs) -> checking.CheckReport:
+    def check(self, *args: P.args, **kwargs: P.kwargs) -> astile.check.CheckReport:
         """Run the plain function, every step and every target available here, and compare.
 
         Args:
@@ -197,8 +201,8 @@ class Kernel(Generic[P, R_co]):
         return self._compared(args, kwargs, None)
 
     def check_showing(
-        self, show: checking.Show, /, *args: P.args, **kwargs: P.kwargs
-    ) -> checking.CheckReport:
+        self, show: astile.check.Show, /, *args: P.args, **kwargs: P.kwargs
+    ) -> astile.check.CheckReport:
         """As `check`, for runs that take a while.
 
         Args:
@@ -209,8 +213,8 @@ class Kernel(Generic[P, R_co]):
         return self._compared(args, kwargs, show)
 
     def _compared(
-        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], show: checking.Show | None
-    ) -> checking.CheckReport:
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], show: astile.check.Show | None
+    ) -> astile.check.CheckReport:
         values = self._bound(args, kwargs)
         forms = self._variants.fitting(values).suited_to(values, "python")
         checked = arguments.check(forms.uses, forms.conditions, values, "python")
@@ -222,7 +226,7 @@ class Kernel(Generic[P, R_co]):
             )
         candidates, skipped = forms.candidates(self._default_target())
         scratch = frozenset(self._original.scratch)
-        return checking.compare(self._plain_call, candidates, skipped, values, scratch, show)
+        return astile.check.compare(self._plain_call, candidates, skipped, values, scratch, show)
 
     @overload
     def explain(self) -> GeneralReport: ...
@@ -244,7 +248,7 @@ class Kernel(Generic[P, R_co]):
         """
         chosen = self._forms.schedule(self._default_target()).program
         if not sizes and not named:
-            return general_report.explain_in_general(self._original, chosen)
+            return astile.general_report.explain_in_general(self._original, chosen)
         try:
             given = self.__signature__.bind_partial(*sizes, **named)
         except TypeError as error:
@@ -252,13 +256,11 @@ class Kernel(Generic[P, R_co]):
             parameters = self.__signature__.parameters
             raise frames.note_misspelt(told, "explain", parameters, named) from None
         given.apply_defaults()
-        known = explaining.sizes_of(self._original, given.arguments)
+        known = astile.explain.sizes_of(self._original, given.arguments)
         arguments.require_inside(self._forms.conditions, known.shapes, known.integers)
-        return explaining.explain(self._original, chosen, known)
+        return astile.explain.explain(self._original, chosen, known)
 
-    def sass(
-        self, *args: Any, cc: tuple[int, int] = (9, 0), **kwargs: Any
-    ) -> machine_code.MachineCode:
+    def sass(self, *args: Any, cc: tuple[int, int] = (9, 0), **kwargs: Any) -> MachineCode:
         """Compile the CUDA kernels of a call, as the call would, and look at their machine code.
 
         No GPU is needed, but the compiler and the tools of CUDA are. A kernel that keeps in memory
@@ -277,7 +279,7 @@ class Kernel(Generic[P, R_co]):
         checked = arguments.check(forms.uses, forms.conditions, values, "emulate")
         lowered = forms.schedule("cuda").lowered("cuda", checked.types)
         bound = inspect.BoundArguments(self.__signature__, dict(checked.values))
-        return machine_code.of(lowered, bound.args, bound.kwargs, cc)
+        return runtime.machine_code.of(lowered, bound.args, bound.kwargs, cc)
 
     def report(self, path: str | Path, *sizes: Any, **named: Any) -> None:
         """Write a page for a browser: steps, loop nests, an animation, and what `explain` counts.

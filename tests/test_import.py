@@ -41,6 +41,24 @@ def test_the_decorator_loads_nothing_that_only_pages_need():
     assert loaded.isdisjoint(("numba", "rich", "jinja2", "pygments"))
 
 
+def test_the_decorator_loads_nothing_that_kept_steps_and_code_do_not_need():
+    script = "import json, sys; from astile import tile; print(json.dumps(sorted(sys.modules)))"
+    loaded = in_fresh_python(script)
+    for each in ("astile.rewrites.split", "astile.lower.cpu", "astile.schedule.prover", "islpy"):
+        assert each not in loaded
+    for each in ("astile.check", "astile.explain", "astile.schedule.compose"):
+        assert each not in loaded
+
+
+def test_a_package_has_its_modules_and_nothing_else():
+    from astile import lower, rewrites
+
+    assert rewrites.split.split.__name__ == "split"
+    assert lower.vectors.explicit.Machine
+    with pytest.raises(AttributeError, match=r"'astile.rewrites' has no attribute 'splitt'"):
+        _ = rewrites.splitt
+
+
 def test_import_is_fast():
     script = (
         "import time; start = time.perf_counter(); import astile; "

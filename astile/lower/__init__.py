@@ -1,18 +1,17 @@
-"""Program to the source text of a target.
-
-What makes CUDA text is large, and is loaded when it is first asked for.
-"""
+"""Program to the source text of a target."""
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from astile import deferred
+
 if TYPE_CHECKING:
+    from astile.lower import cpu as cpu
     from astile.lower import cuda as cuda
-
-
-def __getattr__(name: str) -> object:
-    if name != "cuda":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module("astile.lower.cuda")
+    from astile.lower import places as places
+    from astile.lower import python as python
+    from astile.lower import types as types
+    from astile.lower import vectors as vectors
+else:
+    __getattr__ = deferred.modules_of(__name__)

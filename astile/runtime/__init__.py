@@ -1,18 +1,13 @@
-"""Generated text becomes a callable, is checked and launched.
-
-The emulator of a GPU is large, and is loaded when it is first asked for.
-"""
+"""Generated text becomes a callable, is checked and launched."""
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from astile import deferred
 
 if TYPE_CHECKING:
     from astile.runtime import emulate as emulate
-
-
-def __getattr__(name: str) -> object:
-    if name != "emulate":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module("astile.runtime.emulate")
+    from astile.runtime import machine_code as machine_code
+else:
+    __getattr__ = deferred.modules_of(__name__)

@@ -7,18 +7,13 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
+from typing import TYPE_CHECKING
 
 from astile import lower, runtime
 from astile.errors import InternalError, LoweringError
 from astile.intrinsics import host
 from astile.ir.program import Program
-from astile.lower import cpu, places, python
-from astile.lower.lowered import Lowered
-from astile.lower.types import numeric
-from astile.lower.types.kinds import Kinds
 from astile.lower.types.promotion import Kind, native
-from astile.lower.types.truncated import truncating
-from astile.lower.vectors.explicit import Machine
 from astile.lower.work import Work
 from astile.runtime import collector, kept, load
 from astile.runtime import compile as compiling
@@ -27,6 +22,9 @@ from astile.runtime.launch import Launcher
 from astile.runtime.texts import Text, Texts
 from astile.runtime.uses import Use
 from astile.source import Span
+
+if TYPE_CHECKING:
+    from astile.lower.lowered import Lowered
 
 _FLOATS = ("float32", "float64")
 
@@ -153,7 +151,7 @@ class Specializer:
         program = self._original
 
         def place_of(line: int) -> Span | None:
-            return places.place_of_line(line, self._program(made.is_original), made.lowered)
+            return lower.places.place_of_line(line, self._program(made.is_original), made.lowered)
 
         with compiling.retelling(self.target, made.text, program, place_of):
             function = self._loaded(made, way.check_bounds)
@@ -183,26 +181,26 @@ class Specializer:
         """The text for arguments of some types, found or made; None where others take over."""
         other = self._takes_over
         if other is not None and other.floats and not way.original:
-            kinds = Kinds(self._original, types).arrays
+            kinds = lower.types.kinds.Kinds(self._original, types).arrays
             if any(native(kinds.get(each) or "") not in _FLOATS for each in other.floats):
                 return None
 
-        def lower(original: bool) -> Lowered:
+        def lowered_anew(original: bool) -> Lowered:
             return self._lower(self._program(original), types, way)
 
         flags = (way.original, way.check_bounds, way.one_core)
-        found = self._texts.find(types, flags, lower)
+        found = self._texts.find(types, flags, lowered_anew)
         if found is not None:
             return found
         original = way.original
         if self._is_reordered and not original:
             original = self._must_keep_order(types)
-        lowered = lower(original)
+        lowered = lowered_anew(original)
         if not (original or lowered.in_registers) and other is not None and other.vectors:
             return None
         returned: tuple[Kind, ...] = ()
         if self.target != "python":
-            returned = Kinds(self._program(original), types).returned_kinds()
+            returned = lower.types.kinds.Kinds(self._program(original), types).returned_kinds()
         threads = {each.name: prod(each.block) for each in lowered.kernels}
         made = Text(lowered.text, lowered.entry, original, returned, threads, lambda: lowered)
         self._texts.keep(types, flags, made)
@@ -215,7 +213,9 @@ class Specializer:
             LoweringError: on a GPU, where the loops cannot run as they were written.
         """
         program = self._original
-        statement, what = next(truncating(Kinds(program, types)), (None, ""))
+        statement, what = next(
+            lower.types.truncated.truncating(lower.types.kinds.Kinds(program, types)), (None, "")
+        )
         if statement is not None and self.target in ("cuda", "emulate"):
             raise LoweringError(
                 f"an integer {what}, and a step changed their order",
@@ -227,12 +227,14 @@ class Specializer:
 
     def _lower(self, program: Program, types: Mapping[str, str], way: Way) -> Lowered:
         if self.target == "python":
-            return python.lower(program)
-        numeric.check(self._original, types, "cpu" if self.target == "cpu" else "cuda")
+            return lower.python.lower(program)
+        lower.types.numeric.check(self._original, types, "cpu" if self.target == "cpu" else "cuda")
         if self.target == "cpu":
-            machine = None if way.check_bounds else Machine(host.vector_bytes(), self._exact)
+            machine = None
+            if not way.check_bounds:
+                machine = lower.vectors.explicit.Machine(host.vector_bytes(), self._exact)
             one_core = way.check_bounds or way.one_core
-            return cpu.lower(program, types=types, machine=machine, one_core=one_core)
+            return lower.cpu.lower(program, types=types, machine=machine, one_core=one_core)
         if self.target in ("cuda", "emulate"):
             # numba's simulator lacks words that a GPU has
             plain = self.target == "cuda" and compiling.in_simulator()

@@ -11,12 +11,14 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from astile.cache.files import default_cache_dir
 from astile.cache.sealed import Sealed
-from astile.lower.lowered import Lowered
 from astile.lower.types.promotion import Kind
+
+if TYPE_CHECKING:
+    from astile.lower.lowered import Lowered
 
 #: So many texts are kept at most.
 _MOST = 1000

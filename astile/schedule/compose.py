@@ -11,8 +11,9 @@ from astile.errors import LoweringError, ScheduleError
 from astile.ir import query
 from astile.rewrites.parts.result import check_listed
 from astile.schedule import select
-from astile.schedule.for_cores import Wants, attempt, for_cores
+from astile.schedule.for_cores import attempt, for_cores
 from astile.schedule.select import Loop
+from astile.schedule.wants import Wants
 
 if TYPE_CHECKING:
     from astile.schedule.loop_methods import LoopMethods

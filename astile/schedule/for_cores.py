@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from astile.errors import ScheduleError
@@ -28,6 +28,7 @@ from astile.schedule import (
 from astile.schedule.contractions import Contraction
 from astile.schedule.select import Loop
 from astile.schedule.steps import Steps
+from astile.schedule.wants import Wants
 
 if TYPE_CHECKING:
     from astile.schedule.schedule import Schedule
@@ -54,19 +55,6 @@ def sums(program: Program) -> list[Contraction]:
         program: the program before.
     """
     return contractions.find(program, _LEAST)
-
-
-@dataclass(frozen=True)
-class Wants:
-    """What the steps that were chosen are good for.
-
-    Args:
-        vectors: loops that have to fit vector registers.
-        floats: arrays whose values take a processor as long as floating-point numbers do.
-    """
-
-    vectors: bool = False
-    floats: frozenset[str] = frozenset()
 
 
 def for_cores(s: Schedule, *, plain: bool = False) -> Wants:

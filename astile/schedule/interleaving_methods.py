@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
+from astile import rewrites
 from astile.ir.stages import Stage, stages
-from astile.rewrites.compute_at import compute_at
-from astile.rewrites.compute_inline import compute_inline
-from astile.rewrites.compute_root import compute_root
-from astile.rewrites.reverse_compute_at import reverse_compute_at
-from astile.rewrites.reverse_compute_inline import reverse_compute_inline
-from astile.rewrites.rolling_buffer import rolling_buffer
-from astile.rewrites.store_at import store_at
 from astile.schedule.select import Loop
 from astile.schedule.steps import LoopLike, StageLike, Steps
 
@@ -23,7 +17,11 @@ class InterleavingMethods(Steps):
         """Run a producer inside a loop of its consumer; see `astile.rewrites.compute_at`."""
         call = self._call("compute_at", stage, loop, index=index)
         return self._apply(
-            call, unsafe, lambda p: compute_at(p, self._stage(stage), self._loop(loop), index)
+            call,
+            unsafe,
+            lambda p: rewrites.compute_at.compute_at(
+                p, self._stage(stage), self._loop(loop), index
+            ),
         )
 
     def reverse_compute_at(
@@ -34,23 +32,33 @@ class InterleavingMethods(Steps):
         return self._apply(
             call,
             unsafe,
-            lambda p: reverse_compute_at(p, self._stage(stage), self._loop(loop), index),
+            lambda p: rewrites.reverse_compute_at.reverse_compute_at(
+                p, self._stage(stage), self._loop(loop), index
+            ),
         )
 
     def compute_inline(self, stage: StageLike, *, unsafe: bool = False) -> tuple[Loop, ...]:
         """Compute a value where it is read; see `astile.rewrites.compute_inline`."""
         call = self._call("compute_inline", stage)
-        return self._apply(call, unsafe, lambda p: compute_inline(p, self._stage(stage)))
+        return self._apply(
+            call, unsafe, lambda p: rewrites.compute_inline.compute_inline(p, self._stage(stage))
+        )
 
     def reverse_compute_inline(self, stage: StageLike, *, unsafe: bool = False) -> tuple[Loop, ...]:
         """Compute a consumer where what it reads is made; see the rewrite of this name."""
         call = self._call("reverse_compute_inline", stage)
-        return self._apply(call, unsafe, lambda p: reverse_compute_inline(p, self._stage(stage)))
+        return self._apply(
+            call,
+            unsafe,
+            lambda p: rewrites.reverse_compute_inline.reverse_compute_inline(p, self._stage(stage)),
+        )
 
     def compute_root(self, stage: StageLike, *, unsafe: bool = False) -> tuple[Loop, ...]:
         """Compute a stage as a whole, before the loops; see `astile.rewrites.compute_root`."""
         call = self._call("compute_root", stage)
-        return self._apply(call, unsafe, lambda p: compute_root(p, self._stage(stage)))
+        return self._apply(
+            call, unsafe, lambda p: rewrites.compute_root.compute_root(p, self._stage(stage))
+        )
 
     def store_at(
         self, stage: StageLike, loop: LoopLike, *, unsafe: bool = False
@@ -58,7 +66,9 @@ class InterleavingMethods(Steps):
         """Let a stage's array live in the body of a loop; see `astile.rewrites.store_at`."""
         call = self._call("store_at", stage, loop)
         return self._apply(
-            call, unsafe, lambda p: store_at(p, self._written(stage), self._loop(loop))
+            call,
+            unsafe,
+            lambda p: rewrites.store_at.store_at(p, self._written(stage), self._loop(loop)),
         )
 
     def rolling_buffer(
@@ -70,7 +80,11 @@ class InterleavingMethods(Steps):
         """
         call = self._call("rolling_buffer", stage, loop)
         return self._apply(
-            call, unsafe, lambda p: rolling_buffer(p, self._stage(stage), self._loop(loop))
+            call,
+            unsafe,
+            lambda p: rewrites.rolling_buffer.rolling_buffer(
+                p, self._stage(stage), self._loop(loop)
+            ),
         )
 
     def _written(self, stage: StageLike) -> Stage:

@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from astile import rewrites, schedule
 from astile.errors import AstileError
-from astile.rewrites.distribute import distribute
-from astile.rewrites.fuse import fuse
-from astile.rewrites.merge import merge
-from astile.rewrites.peel import peel
-from astile.rewrites.reorder import reorder
-from astile.rewrites.reverse import reverse
-from astile.rewrites.shift import shift
-from astile.rewrites.skew import skew
-from astile.rewrites.specialize import specialize
-from astile.rewrites.split import split
-from astile.rewrites.unroll import unroll
-from astile.schedule import compose
 from astile.schedule.select import Loop
 from astile.schedule.steps import LoopLike, StageLike, Steps
 
@@ -35,7 +24,9 @@ class LoopMethods(Steps):
     ) -> tuple[Loop, ...]:
         """Split a loop into nested loops, outermost first; see `astile.rewrites.split`."""
         call = self._call("split", loop, factors=factors, names=names, tail=tail)
-        return self._apply(call, unsafe, lambda p: split(p, self._loop(loop), factors, names, tail))
+        return self._apply(
+            call, unsafe, lambda p: rewrites.split.split(p, self._loop(loop), factors, names, tail)
+        )
 
     def tile(
         self,
@@ -51,7 +42,7 @@ class LoopMethods(Steps):
         asked = self._call("tile", given, sizes, names=names, tail=tail)
         try:
             with self.all_or_nothing(), self.as_one_step():
-                return compose.tile(self, loops, sizes, names, tail, unsafe=unsafe)
+                return schedule.compose.tile(self, loops, sizes, names, tail, unsafe=unsafe)
         except AstileError as error:
             self._refused(error, self._spelled(asked))
             raise
@@ -59,17 +50,23 @@ class LoopMethods(Steps):
     def reorder(self, *loops: LoopLike, unsafe: bool = False) -> tuple[Loop, ...]:
         """Put loops in the given order, outermost first; see `astile.rewrites.reorder`."""
         call = self._call("reorder", *loops)
-        return self._apply(call, unsafe, lambda p: reorder(p, [self._loop(x) for x in loops]))
+        return self._apply(
+            call, unsafe, lambda p: rewrites.reorder.reorder(p, [self._loop(x) for x in loops])
+        )
 
     def fuse(self, *loops: LoopLike, unsafe: bool = False) -> tuple[Loop, ...]:
         """Make one loop of nested loops; see `astile.rewrites.fuse`."""
         call = self._call("fuse", *loops)
-        return self._apply(call, unsafe, lambda p: fuse(p, [self._loop(x) for x in loops]))
+        return self._apply(
+            call, unsafe, lambda p: rewrites.fuse.fuse(p, [self._loop(x) for x in loops])
+        )
 
     def merge(self, first: LoopLike, second: LoopLike, *, unsafe: bool = False) -> tuple[Loop, ...]:
         """Make one loop of two neighbouring loops; see `astile.rewrites.merge`."""
         call = self._call("merge", first, second)
-        return self._apply(call, unsafe, lambda p: merge(p, self._loop(first), self._loop(second)))
+        return self._apply(
+            call, unsafe, lambda p: rewrites.merge.merge(p, self._loop(first), self._loop(second))
+        )
 
     def distribute(
         self, loop: LoopLike, at: StageLike, *, unsafe: bool = False
@@ -77,26 +74,32 @@ class LoopMethods(Steps):
         """Cut a loop in two before a stage; see `astile.rewrites.distribute`."""
         call = self._call("distribute", loop, at=at)
         stage = self._stage(at)
-        return self._apply(call, unsafe, lambda p: distribute(p, self._loop(loop), stage))
+        return self._apply(
+            call, unsafe, lambda p: rewrites.distribute.distribute(p, self._loop(loop), stage)
+        )
 
     def unroll(
         self, loop: LoopLike, factor: int | None = None, *, unsafe: bool = False
     ) -> tuple[Loop, ...]:
         """Unroll a loop where the target compiles it; see `astile.rewrites.unroll`."""
         call = self._call("unroll", loop, factor=factor)
-        return self._apply(call, unsafe, lambda p: unroll(p, self._loop(loop), factor))
+        return self._apply(
+            call, unsafe, lambda p: rewrites.unroll.unroll(p, self._loop(loop), factor)
+        )
 
     def peel(
         self, loop: LoopLike, first: int = 0, last: int = 0, *, unsafe: bool = False
     ) -> tuple[Loop, ...]:
         """Put the first and last iterations outside of a loop; see `astile.rewrites.peel`."""
         call = self._call("peel", loop, first=first, last=last)
-        return self._apply(call, unsafe, lambda p: peel(p, self._loop(loop), first, last))
+        return self._apply(
+            call, unsafe, lambda p: rewrites.peel.peel(p, self._loop(loop), first, last)
+        )
 
     def shift(self, loop: LoopLike, by: int, *, unsafe: bool = False) -> tuple[Loop, ...]:
         """Let a loop's variable count from elsewhere; see `astile.rewrites.shift`."""
         call = self._call("shift", loop, by)
-        return self._apply(call, unsafe, lambda p: shift(p, self._loop(loop), by))
+        return self._apply(call, unsafe, lambda p: rewrites.shift.shift(p, self._loop(loop), by))
 
     def skew(
         self, outer: LoopLike, inner: LoopLike, factor: int, *, unsafe: bool = False
@@ -104,13 +107,15 @@ class LoopMethods(Steps):
         """Slant an inner loop along an outer one; see `astile.rewrites.skew`."""
         call = self._call("skew", outer, inner, factor)
         return self._apply(
-            call, unsafe, lambda p: skew(p, self._loop(outer), self._loop(inner), factor)
+            call,
+            unsafe,
+            lambda p: rewrites.skew.skew(p, self._loop(outer), self._loop(inner), factor),
         )
 
     def reverse(self, loop: LoopLike, *, unsafe: bool = False) -> tuple[Loop, ...]:
         """Run a loop from its last iteration to its first; see `astile.rewrites.reverse`."""
         call = self._call("reverse", loop)
-        return self._apply(call, unsafe, lambda p: reverse(p, self._loop(loop)))
+        return self._apply(call, unsafe, lambda p: rewrites.reverse.reverse(p, self._loop(loop)))
 
     def specialize(
         self, condition: str, loop: LoopLike | None = None, *, unsafe: bool = False
@@ -120,5 +125,7 @@ class LoopMethods(Steps):
         return self._apply(
             call,
             unsafe,
-            lambda p: specialize(p, condition, None if loop is None else self._loop(loop)),
+            lambda p: rewrites.specialize.specialize(
+                p, condition, None if loop is None else self._loop(loop)
+            ),
         )

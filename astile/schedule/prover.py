@@ -9,8 +9,8 @@ from dataclasses import replace
 from astile.analysis.concurrency import races
 from astile.analysis.forms.numbering import IN_ORDER
 from astile.analysis.forms.radix import scaled_digit
-from astile.analysis.proof.equivalence import BUDGET, Checker
-from astile.analysis.proof.verdicts import Proved, Unknown, Verdict
+from astile.analysis.proof.equivalence import Checker
+from astile.analysis.proof.verdicts import BUDGET, Proved, Unknown, Verdict
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.schedule.refusal import refusal

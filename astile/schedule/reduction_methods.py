@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from astile import rewrites
 from astile.ir.stages import Stage
-from astile.rewrites.decompose_reduction import decompose_reduction
-from astile.rewrites.rfactor import rfactor
 from astile.schedule.select import Loop
 from astile.schedule.steps import LoopLike, StageLike, Steps
 
@@ -21,7 +20,11 @@ class ReductionMethods(Steps):
         """
         call = self._call("decompose_reduction", stage, loop)
         return self._apply(
-            call, unsafe, lambda p: decompose_reduction(p, self._stage(stage), self._loop(loop))
+            call,
+            unsafe,
+            lambda p: rewrites.decompose_reduction.decompose_reduction(
+                p, self._stage(stage), self._loop(loop)
+            ),
         )
 
     def rfactor(
@@ -33,7 +36,11 @@ class ReductionMethods(Steps):
         """
         call = self._call("rfactor", stage, loop)
         return self._apply(
-            call, unsafe, lambda p: rfactor(p, self._stage_inside(stage, loop), self._loop(loop))
+            call,
+            unsafe,
+            lambda p: rewrites.rfactor.rfactor(
+                p, self._stage_inside(stage, loop), self._loop(loop)
+            ),
         )
 
     def _stage_inside(self, wanted: StageLike, loop: LoopLike) -> Stage:

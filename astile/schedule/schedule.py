@@ -7,17 +7,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import astile
-from astile import frames, lower
-from astile.analysis.extents import bounds
+from astile import analysis, frames, lower
 from astile.display import Bundle, bundle
 from astile.errors import ScheduleError
 from astile.intrinsics import host
 from astile.ir import nodes
 from astile.ir.module import module_text
 from astile.ir.stages import Stage, stages
-from astile.lower import cpu, python
-from astile.lower.lowered import Lowered
-from astile.lower.vectors.explicit import Machine
 from astile.schedule import elsewhere, limits, navigate, select
 from astile.schedule.hardware_methods import HardwareMethods
 from astile.schedule.interleaving_methods import InterleavingMethods
@@ -29,6 +25,10 @@ from astile.schedule.step import unified_diff
 from astile.schedule.storage_methods import StorageMethods
 from astile.schedule.trace import Trace, trace_from_json
 from astile.targets import Target, no_text
+
+if TYPE_CHECKING:
+    from astile.lower.lowered import Lowered
+    from astile.lower.vectors.explicit import Machine
 
 #: Methods of `Schedule` that a trace may call.
 PRIMITIVES = (
@@ -157,9 +157,9 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethod
             LoweringError: when the target cannot run this program.
         """
         if target == "python":
-            return python.lower(self.program)
+            return lower.python.lower(self.program)
         if target == "cpu":
-            return cpu.lower(self.program, types=types, machine=self._machine())
+            return lower.cpu.lower(self.program, types=types, machine=self._machine())
         if target == "cuda":
             with limits.naming_steps(self._steps):
                 made = lower.cuda.lower(self.program, types=types, exact=self.exact)
@@ -170,9 +170,9 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethod
 
     def _machine(self) -> Machine | None:
         """What vectors are made for: none where an index may leave its array."""
-        if bounds.unproved(self.original):
+        if analysis.extents.bounds.unproved(self.original):
             return None
-        return Machine(host.vector_bytes(), exact=self.exact)
+        return lower.vectors.explicit.Machine(host.vector_bytes(), exact=self.exact)
 
     def diff(self) -> str:
         """A unified diff from the user's function to the scheduled program."""

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from astile import rewrites
 from astile.diagnostics import suggestions
 from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.ir.stages import Stage, stages
-from astile.rewrites.decompose_reduction import reads_itself
 
 #: Wherever a loop or a stage is asked for: a handle, or a name.
 LoopLike = "Loop | str"
@@ -253,7 +253,10 @@ def _part_of_reduction(program: Program, every: Sequence[Stage], name: str) -> S
         each
         for each in every
         if each.array == array
-        and {reads_itself(statements[k], array) for k in each.positions} == {role == "update"}
+        and {
+            rewrites.decompose_reduction.reads_itself(statements[k], array) for k in each.positions
+        }
+        == {role == "update"}
     ]
     return found[0] if len(found) == 1 else None
 

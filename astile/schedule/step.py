@@ -6,15 +6,17 @@ import difflib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from astile import schedule
 from astile.analysis.proof.verdicts import Proved
 from astile.display import Bundle, bundle
 from astile.ir.module import module_text
 from astile.ir.program import Program
-from astile.schedule import blame as blaming
-from astile.schedule.blame import Blame
 from astile.schedule.trace import Call
+
+if TYPE_CHECKING:
+    from astile.schedule.blame import Blame
 
 
 class Taken(Protocol):
@@ -94,7 +96,7 @@ class Step:
             ArgumentError: when there is no such line.
             LoweringError: when the target cannot run the program as it is after this step.
         """
-        return blaming.at(self.line_table(target), line)
+        return schedule.blame.at(self.line_table(target), line)
 
     def line_table(self, target: str = "python") -> tuple[Blame, ...]:
         """`blame` for all lines, in order; the text of each is in it.

@@ -8,29 +8,27 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from astile.analysis import isl
-from astile.analysis.proof.equivalence import BUDGET
-from astile.analysis.proof.verdicts import Proved
+from astile import analysis, schedule
+from astile.analysis.proof.verdicts import BUDGET, Proved
 from astile.analysis.reading.statements import with_origins
 from astile.errors import AstileError, IllegalSchedule, ScheduleError
 from astile.frontend.build import build
 from astile.ir import nodes
 from astile.ir.program import Program
 from astile.ir.stages import Stage
-from astile.lower.lowered import Lowered
-from astile.rewrites.parts.result import Rewritten
-from astile.schedule import blame as blaming
 from astile.schedule import select
-from astile.schedule.advice import advise
-from astile.schedule.blame import Blame
 from astile.schedule.known import Asked, Kept, Known
-from astile.schedule.prover import Prover
-from astile.schedule.rewriting import rewritten
 from astile.schedule.select import Loop
 from astile.schedule.step import Step
 from astile.schedule.trace import Call
+
+if TYPE_CHECKING:
+    from astile.lower.lowered import Lowered
+    from astile.rewrites.parts.result import Rewritten
+    from astile.schedule.blame import Blame
+    from astile.schedule.prover import Prover
 
 LoopLike = Loop | str
 StageLike = Stage | Loop | str
@@ -111,7 +109,7 @@ class Steps(ABC):
             ScheduleError: for an unknown target.
             LoweringError: when the target cannot run this program.
         """
-        return blaming.at(self.line_table(target), line)
+        return schedule.blame.at(self.line_table(target), line)
 
     def line_table(self, target: str = "python") -> tuple[Blame, ...]:
         """`blame` for all lines, in order.
@@ -124,14 +122,14 @@ class Steps(ABC):
             LoweringError: when the target cannot run this program.
         """
         twin = copy.copy(self)
-        stamped = blaming.with_printed_lines(self.program)
+        stamped = schedule.blame.with_printed_lines(self.program)
         if self._steps:
             twin._steps = (*self._steps[:-1], replace(self._steps[-1], make=lambda: stamped))
         else:
             twin._start = stamped
         programs = [self._start, *(each.program for each in self._steps)]
         calls = [each.call for each in self._steps]
-        return blaming.table(programs, calls, self.lowered(target), twin.lowered(target))
+        return schedule.blame.table(programs, calls, self.lowered(target), twin.lowered(target))
 
     def followed_by(self, step: Step) -> Self:
         """A schedule that has taken one more step.
@@ -230,7 +228,7 @@ class Steps(ABC):
             return self._handles(kept.loops)
         call = self._spelled(asked)
         try:
-            program, loops = rewritten(self.program, rewrite, self._free_loop())
+            program, loops = schedule.rewriting.rewritten(self.program, rewrite, self._free_loop())
             proof = None if unsafe or self._is_trial else self._proved(program)
         except AstileError as error:
             self._keep_refusal(state, error)
@@ -299,7 +297,7 @@ class Steps(ABC):
         """Keep that a step was refused, unless another time might be enough to prove it."""
         if self._known is None or not isinstance(error, ScheduleError):
             return
-        if isl.OUT_OF_TIME not in error.diagnostic.message:
+        if analysis.isl.OUT_OF_TIME not in error.diagnostic.message:
             self._known.keep_refusal(state)
 
     @contextlib.contextmanager
@@ -323,10 +321,10 @@ class Steps(ABC):
                 twin = copy.copy(self)
                 twin._steps, twin._is_trial, twin.exact = steps, True, exact
                 same = exact == self.exact
-                twin._prover = prover if same else Prover(baseline, exact=exact)
+                twin._prover = prover if same else schedule.prover.Prover(baseline, exact=exact)
                 return twin
 
-            error.advised(lambda: advise(start, call, error, exact=self.exact))
+            error.advised(lambda: schedule.advice.advise(start, call, error, exact=self.exact))
 
     def settle(self, seconds: float) -> None:
         """Prove the program of a trial, whose steps were not proved one by one.
@@ -341,7 +339,7 @@ class Steps(ABC):
 
     def _known_prover(self) -> Prover:
         if self._prover is None:
-            self._prover = Prover(self._baseline(), exact=self.exact)
+            self._prover = schedule.prover.Prover(self._baseline(), exact=self.exact)
         return self._prover
 
     def _proved(self, program: Program) -> Proved:

@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from astile import rewrites
 from astile.ir.program import Program
-from astile.rewrites.cache_read import cache_read
-from astile.rewrites.cache_write import cache_write
-from astile.rewrites.double_buffer import double_buffer
-from astile.rewrites.expand import expand
 from astile.rewrites.parts.result import Rewritten
-from astile.rewrites.reuse_buffer import reuse_buffer
-from astile.rewrites.set_scope import set_scope
-from astile.rewrites.storage_align import storage_align
-from astile.rewrites.transform_layout import text_of, transform_layout
 from astile.schedule.select import Loop
 from astile.schedule.steps import LoopLike, StageLike, Steps
 
@@ -24,13 +17,15 @@ class StorageMethods(Steps):
     def set_scope(self, array: str, scope: str, *, unsafe: bool = False) -> tuple[Loop, ...]:
         """Keep an intermediate in a memory scope; see `astile.rewrites.set_scope`."""
         call = self._call("set_scope", array, scope)
-        return self._apply(call, unsafe, lambda p: set_scope(p, array, scope))
+        return self._apply(call, unsafe, lambda p: rewrites.set_scope.set_scope(p, array, scope))
 
     def expand(self, scalar: str, *loops: LoopLike, unsafe: bool = False) -> tuple[Loop, ...]:
         """Give each iteration its own cell of a scalar; see `astile.rewrites.expand`."""
         call = self._call("expand", scalar, *loops)
         return self._apply(
-            call, unsafe, lambda p: expand(p, scalar, [self._loop(x) for x in loops])
+            call,
+            unsafe,
+            lambda p: rewrites.expand.expand(p, scalar, [self._loop(x) for x in loops]),
         )
 
     def cache_read(
@@ -50,7 +45,7 @@ class StorageMethods(Steps):
 
         def rewrite(program: Program) -> Rewritten:
             only = None if stage is None else self._stage(stage)
-            return cache_read(program, array, scope, self._loop(at), only)
+            return rewrites.cache_read.cache_read(program, array, scope, self._loop(at), only)
 
         return self._apply(call, unsafe, rewrite)
 
@@ -62,14 +57,22 @@ class StorageMethods(Steps):
         Returns the loops of the copies, in and out.
         """
         call = self._call("cache_write", array, scope, at=at)
-        return self._apply(call, unsafe, lambda p: cache_write(p, array, scope, self._loop(at)))
+        return self._apply(
+            call,
+            unsafe,
+            lambda p: rewrites.cache_write.cache_write(p, array, scope, self._loop(at)),
+        )
 
     def storage_align(
         self, array: str, axis: int, factor: int, offset: int, *, unsafe: bool = False
     ) -> tuple[Loop, ...]:
         """Pad an array so that its rows start at chosen distances; see the rewrite of this name."""
         call = self._call("storage_align", array, axis, factor, offset)
-        return self._apply(call, unsafe, lambda p: storage_align(p, array, axis, factor, offset))
+        return self._apply(
+            call,
+            unsafe,
+            lambda p: rewrites.storage_align.storage_align(p, array, axis, factor, offset),
+        )
 
     def transform_layout(
         self, array: str, index_map: str | Callable[..., object], *, unsafe: bool = False
@@ -78,16 +81,24 @@ class StorageMethods(Steps):
 
         `index_map` is a lambda, or one as text.
         """
-        text = index_map if isinstance(index_map, str) else text_of(index_map)
+        text = (
+            index_map
+            if isinstance(index_map, str)
+            else rewrites.transform_layout.text_of(index_map)
+        )
         call = self._call("transform_layout", array, text)
-        return self._apply(call, unsafe, lambda p: transform_layout(p, array, text))
+        return self._apply(
+            call, unsafe, lambda p: rewrites.transform_layout.transform_layout(p, array, text)
+        )
 
     def double_buffer(self, array: str, *, unsafe: bool = False) -> tuple[Loop, ...]:
         """Let iterations of a loop use two halves of a tile in turns; see the rewrite."""
         call = self._call("double_buffer", array)
-        return self._apply(call, unsafe, lambda p: double_buffer(p, array))
+        return self._apply(call, unsafe, lambda p: rewrites.double_buffer.double_buffer(p, array))
 
     def reuse_buffer(self, buffer: str, array: str, *, unsafe: bool = False) -> tuple[Loop, ...]:
         """Keep an array in the memory of another; see `astile.rewrites.reuse_buffer`."""
         call = self._call("reuse_buffer", buffer, array)
-        return self._apply(call, unsafe, lambda p: reuse_buffer(p, buffer, array))
+        return self._apply(
+            call, unsafe, lambda p: rewrites.reuse_buffer.reuse_buffer(p, buffer, array)
+        )

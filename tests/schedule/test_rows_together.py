@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from astile import Schedule, tile
-from astile.schedule.for_cores import Wants, for_cores
+from astile.schedule.for_cores import for_cores
+from astile.schedule.wants import Wants
 
 
 def distances(d):

@@ -27,7 +27,7 @@ import ast
 from collections.abc import Sequence
 from functools import partial
 
-from astile.analysis import isl
+from astile import analysis
 from astile.analysis.forms import affine, affine_sets
 from astile.analysis.forms.affine import Affine
 from astile.analysis.forms.affine_sets import Quasi
@@ -345,11 +345,11 @@ def _is_at_most(one: Affine, other: Affine) -> bool:
     """Whether a number is never greater than another, products and the like being any number."""
     unknown: dict[str, str] = {}
     gap = _opaque(other, unknown).plus(_opaque(one, unknown), -1)
-    session = isl.Session(1.0)
+    session = analysis.isl.Session(1.0)
     names = ", ".join(unknown.values())
     try:
         return bool(session.set(f"[{names}] -> {{ : {gap.text} < 0 }}").is_empty())
-    except isl.Error:
+    except analysis.isl.Error:
         return False
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
+from typing import TYPE_CHECKING
 
-from astile.analysis import isl
 from astile.analysis.forms.params import Names, readable
+
+if TYPE_CHECKING:
+    from astile.analysis import isl
 
 Shapes = Mapping[str, tuple[int, ...]]
 Integers = Mapping[str, int]

@@ -40,7 +40,7 @@ from astile.analysis.proof.reductions import (
     updates_of,
 )
 from astile.analysis.proof.value_types import find_cast
-from astile.analysis.proof.verdicts import Proved, Refuted, Unknown, Verdict, Witness
+from astile.analysis.proof.verdicts import BUDGET, Proved, Refuted, Unknown, Verdict, Witness
 from astile.analysis.proof.witness import Explorer, statement_witness
 from astile.analysis.reading.accesses import NotModelled
 from astile.analysis.reading.domains import Signs, array_name, tuple_text
@@ -51,9 +51,6 @@ from astile.ir.program import Program
 from astile.source import Span
 
 Kind = Literal["equal", "equal up to reassociation"]
-
-#: Time allowed for one comparison, in seconds.
-BUDGET = 5.0
 
 
 def compare(
