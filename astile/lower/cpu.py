@@ -197,7 +197,8 @@ class _Writer:
         )
         for each in made:
             model = {"error_model": nodes.const("numpy")}
-            each.decorator_list = [nodes.call(self.njit, [], model)]
+            once = nodes.name(self.frame.word("astile.intrinsics.linked_once.linked_once"))
+            each.decorator_list = [once, nodes.call(self.njit, [], model)]
         return made
 
     def helper(self, function: ast.FunctionDef) -> ast.FunctionDef:

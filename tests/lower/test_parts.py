@@ -40,6 +40,7 @@ def scaled(x, y):
             y[i, j] = x[i, j] * np.float32(0.5)
 
 
+@cache
 def in_rows() -> Schedule:
     s = Schedule(normalised)
     recipes.vector_rows(s, "i", block=2)
@@ -59,6 +60,11 @@ def test_the_loop_calls_a_function_with_what_its_body_reads() -> None:
     assert part[0] == "normalised_part"
     assert part[1].startswith("def normalised_part(n, i_0, m, x, half, y):")
     assert whole[1].endswith("normalised_part(n, uint64(i_0), m, x, half, y)")
+
+
+def test_the_machine_code_of_the_function_stands_in_one_place() -> None:
+    text = cpu.lower(in_rows().program, types=F32, machine=Machine(64)).text
+    assert '@linked_once\n@njit(error_model="numpy")\ndef normalised_part(' in text
 
 
 def test_short_bodies_stay() -> None:

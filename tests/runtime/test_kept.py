@@ -1,12 +1,19 @@
 """Machine code is kept from process to process, and only what this user sealed is run."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from astile import tile
 from astile.cache.files import CACHE_VARIABLE
+from astile.runtime import kept, load
 
 pytest.importorskip("numba")
+
+ROOT = Path(__file__).parents[2]
 
 
 def add(a, out, *, c=2):
@@ -81,3 +88,48 @@ def test_changed_machine_code_is_not_run(at_place):
             called()
     finally:
         path.write_bytes(sealed)
+
+
+APART = """
+from numba import njit
+
+from astile.intrinsics.linked_once import linked_once
+
+
+@linked_once
+@njit
+def part(x, i):
+    x[i] += 1.0
+
+
+@njit
+def whole(x):
+    for i in range(x.shape[0]):
+        part(x, i)
+"""
+
+SECOND = """
+import sys
+import numba.core.dispatcher, platformdirs
+from tests.runtime.test_kept import called_apart
+
+platformdirs.user_data_dir = lambda name: f"{sys.argv[1]}/{name}"
+del numba.core.dispatcher._FunctionCompiler.compile
+print(called_apart())
+"""
+
+
+def called_apart():
+    function = load.load(APART, "whole")
+    kept.keep(function, load.content_key(APART, "whole"))
+    x = np.zeros(3)
+    function(x)
+    return x.tolist()
+
+
+def test_second_process_finds_what_is_linked_once(place, monkeypatch):
+    _live_in(monkeypatch, place)
+    called_apart()
+    command = [sys.executable, "-c", SECOND, str(place)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout == f"{[1.0] * 3}\n", done.stderr

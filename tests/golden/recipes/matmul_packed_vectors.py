@@ -2,9 +2,11 @@ import numpy as np
 from numba import njit, prange
 from numpy import float32, uint64
 
+from astile.intrinsics.linked_once import linked_once
 from astile.intrinsics.vectors import below, fma, get, load, load_where, splat, store_where
 
 
+@linked_once
 @njit(error_model="numpy")
 def matmul_part(K, B, j_0, N, M, A, C):
     B_local = np.empty((K, 64), B.dtype)

@@ -4,9 +4,11 @@ import numpy as np
 from numba import njit, prange
 from numpy import float32, uint64
 
+from astile.intrinsics.linked_once import linked_once
 from astile.intrinsics.vectors import lane, load, splat, store
 
 
+@linked_once
 @njit(error_model="numpy")
 def softmax_part(n, i_0, top_rf_local_dtype, m, x, out):
     for i_1 in range(min(16, n - i_0 * 16)):
