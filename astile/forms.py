@@ -68,6 +68,7 @@ class Forms:
         self._wants: dict[str, Wants] = {}
         self._specializers: dict[str, Specializer] = {}
         self._masks: dict[tuple[tuple[str, str], ...], bool] = {}
+        self._sure: dict[tuple[tuple[str, str], ...], tuple[Condition, ...] | None] = {}
         self._summed: dict[str, Program | None] = {}
         self._summing: dict[str, Specializer] = {}
 
@@ -154,9 +155,8 @@ class Forms:
     @cached_property
     def _needs_bounds_checks(self) -> bool:
         """Whether some access may leave its array in spite of `conditions`."""
-        if any(query.accesses(e.function) for e in self.program.helper_programs.values()):
-            return True  # what a helper function indexes is not known here
-        return bool(extents.bounds.unproved(self.program))
+        found = extents.bounds.unproved(self.program)
+        return bool(found) or extents.bounds.helpers_index(self.program)
 
     @cached_property
     def _checked_on_a_gpu(self) -> frozenset[str]:
@@ -194,15 +194,18 @@ class Forms:
             return False
         key = tuple(types.items())
         if key not in self._masks:
-            found = lower.types.flags.truths(
-                self.program, lower.types.kinds.Kinds(self.program, types)
-            )
+            kinds = lower.types.kinds.Kinds(self.program, types)
+            found = lower.types.flags.truths(self.program, kinds)
             self._masks[key] = next(found, None) is not None
         return self._masks[key]
 
-    @cached_property
-    def _sure(self) -> tuple[Condition, ...] | None:
-        return extents.bounds.sure(self.program) if not self.program.helper_programs else None
+    def _sure_of(self, types: Mapping[str, str]) -> tuple[Condition, ...] | None:
+        """Conditions under which no call with arguments of these types leaves an array."""
+        key = tuple(types.items())
+        if key not in self._sure:
+            values = lower.types.value_ranges.ValueRanges(self.program, types)
+            self._sure[key] = extents.bounds.sure(self.program, values)
+        return self._sure[key]
 
     def may_leave(self, checked: arguments.Checked, target: str) -> bool:
         """Whether a call may leave an array, so that every index has to be checked as it runs.
@@ -213,11 +216,10 @@ class Forms:
         """
         if target != "cpu" or not self._needs_bounds_checks:
             return False
-        if self._sure is None:
-            return True
+        sure = self._sure_of(checked.types)
         shapes = {name: each.shape for name, each in checked.arrays.items()}
         ints = {n: int(v) for n, v in checked.values.items() if isinstance(v, (int, np.integer))}
-        return not all(each.is_known_to_hold(shapes, ints) for each in self._sure)
+        return sure is None or not all(each.is_known_to_hold(shapes, ints) for each in sure)
 
     def schedule(self, target: str) -> Schedule:
         """The schedule of a target; one that the user wrote serves all targets.

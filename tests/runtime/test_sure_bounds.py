@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from astile import tile
+from astile import Kernel, Schedule, tile
+from astile.schedule import recipes
 
 
 def picked(x, y):
@@ -24,5 +27,69 @@ def test_only_calls_that_may_leave_an_array_check_indices() -> None:
     np.testing.assert_array_equal(few, [1, 0, 2])
     with pytest.raises(IndexError):
         kernel(np.array([1.0, 1.0, 1.0, 1.0]), np.zeros(3))
-    checks = [key[0].check_bounds for key in kernel._forms.specializer("cpu", {})._launchers]
-    assert checks == [False, True]
+    assert checks_of(kernel) == [False, True]
+
+
+def checks_of(kernel: Kernel[..., Any]) -> list[bool]:
+    """Whether indices are checked, in the order in which forms of a kernel were first called."""
+    return [key[0].check_bounds for key in kernel._forms.specializer("cpu", {})._launchers]
+
+
+def counted(x, counts):
+    for i in range(x.shape[0]):
+        counts[x[i]] += 1
+
+
+@pytest.mark.parametrize(
+    ("dtype", "length"), [("uint8", 256), ("int8", 128), ("uint16", 65536), ("int16", 32768)]
+)
+def test_an_index_whose_type_has_a_cell_for_each_value_needs_no_check(
+    dtype: str, length: int
+) -> None:
+    limits = np.iinfo(dtype)
+    kernel = tile(target="cpu")(counted)
+    x = np.array([limits.min, limits.max, 1, 1], dtype)
+    for short in (0, 1):
+        counts, expected = np.zeros((2, length - short), np.int64)
+        if short:
+            with pytest.raises(IndexError):
+                counted(x, expected)
+            with pytest.raises(IndexError):
+                kernel(x, counts)
+        else:
+            counted(x, expected)
+            kernel(x, counts)
+        np.testing.assert_array_equal(counts, expected)
+    assert checks_of(kernel) == [False, True]
+
+
+def test_what_is_computed_of_data_is_inside_where_all_that_it_may_be_is() -> None:
+    def bars(x, counts):
+        n = counts.shape[0]
+        for i in range(x.shape[0]):
+            counts[max(0, min(x[i] + i, n - 1))] += x[i] % n
+            level = x[i] >> 60
+            counts[level] += 1
+
+    kernel = tile(target="cpu")(bars)
+    x = np.array([-(2**62), 2**62, 5, -3, 0])
+    for length in (8, 7):
+        counts, expected = np.zeros((2, length), np.int64)
+        bars(x, expected)
+        kernel(x, counts)
+        np.testing.assert_array_equal(counts, expected)
+    assert checks_of(kernel) == [False, True]
+
+
+def test_a_histogram_of_bytes_runs_on_several_cores() -> None:
+    schedule = Schedule(counted)
+    recipes.histogram(schedule, "i", "counts", parts=2)
+    kernel = schedule.build("cpu")
+    x = np.random.default_rng(3).integers(0, 256, 40_001).astype(np.uint8)
+    for length in (256, 255):
+        counts = np.zeros(length, np.int64)
+        few = x[x < length]
+        kernel(few, counts)
+        np.testing.assert_array_equal(counts, np.bincount(few, minlength=length))
+    texts = [each.text for each in kernel._forms.specializer("cpu", {})._launchers.values()]
+    assert ["prange" in each for each in texts] == [True, False]

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from astile.analysis import isl
+from astile.analysis.extents import ends
 from astile.analysis.extents.conditions import Condition, Unproved
 from astile.analysis.forms import affine_sets
 from astile.analysis.forms.affine_sets import Quasi
@@ -54,14 +55,26 @@ def unproved(program: Program) -> tuple[Unproved, ...]:
     return found if "" in missing else tuple(each for each in found if each.array in missing)
 
 
-def sure(program: Program) -> tuple[Condition, ...] | None:
+def helpers_index(program: Program) -> bool:
+    """Whether a helper function indexes something, which is not known here.
+
+    Args:
+        program: any form of a kernel.
+    """
+    return any(query.accesses(each.function) for each in program.helper_programs.values())
+
+
+def sure(program: Program, values: ends.Values | None = None) -> tuple[Condition, ...] | None:
     """Conditions under which no access leaves its array, whatever data decide; None without any.
 
     Args:
         program: a program as written.
+        values: what is known of indices that data give, for the types of a call.
     """
+    if helpers_index(program):
+        return None
     try:
-        found, missing = _Sure(Scene(program)).run()
+        found, missing = _Sure(Scene(program), values).run()
     except NotModelled:
         return None
     return None if missing else found
@@ -187,7 +200,7 @@ class _Bounds:
                     continue
                 value = affine_sets.quasi(nodes.const(0), scope)
             if value is None:
-                self._not_affine((array, axis), access.node)
+                self._not_affine(leaf, access, (array, axis))
             elif extent is None:
                 self._unproved(array, access.node, f"the length of axis {axis} is not known")
             else:
@@ -201,9 +214,9 @@ class _Bounds:
         divisor = affine_sets.quasi(index.right, scope)
         return divisor is not None and divisor.text == extent.text
 
-    def _not_affine(self, key: tuple[str, int], node: ast.Subscript) -> None:
-        index = print_expression(query.indices(node)[key[1]])
-        self._unproved(key[0], node, f"the index {index} is not affine in known integers")
+    def _not_affine(self, leaf: Leaf, access: Guarded, key: tuple[str, int]) -> None:
+        index = print_expression(query.indices(access.node)[key[1]])
+        self._unproved(key[0], access.node, f"the index {index} is not affine in known integers")
 
     def _unproved(self, array: str, node: ast.Subscript, reason: str) -> None:
         self.missing.append(Unproved(array, _text(node), self.program.source.span(node), reason))
@@ -267,9 +280,23 @@ class _Bounds:
 
 
 class _Sure(_Bounds):
-    """Takes what data decide to happen always."""
+    """Takes what data decide to happen always, and indices that data give for all they may be."""
 
     of_data = True
+
+    def __init__(self, scene: Scene, values: ends.Values | None) -> None:
+        super().__init__(scene)
+        self.values = values
+
+    def _not_affine(self, leaf: Leaf, access: Guarded, key: tuple[str, int]) -> None:
+        scope = self.scene.accesses[leaf.number].scope
+        index, extent = query.indices(access.node)[key[1]], scope.extent(*key)
+        found = None if self.values is None else ends.ends(index, scope, self.values)
+        if found is None or extent is None:
+            super()._not_affine(leaf, access, key)
+            return
+        for each in found:
+            self._index(leaf, access, key, each, extent)
 
 
 class _Calm(_Bounds):
@@ -293,8 +320,8 @@ class _Negative(_Bounds):
         #: Those of which this form of the program does not tell.
         self.unread: set[tuple[str, int, str]] = set()
 
-    def _not_affine(self, key: tuple[str, int], node: ast.Subscript) -> None:
-        self.unread.add((*key, print_expression(query.indices(node)[key[1]])))
+    def _not_affine(self, leaf: Leaf, access: Guarded, key: tuple[str, int]) -> None:
+        self.unread.add((*key, print_expression(query.indices(access.node)[key[1]])))
 
     def _index(
         self, leaf: Leaf, access: Guarded, key: tuple[str, int], value: Quasi, extent: Quasi

@@ -205,12 +205,13 @@ def _call(word: str, arguments: list[ast.expr], scope: Scope) -> Quasi | None:
     if word in ("abs", "int"):
         if len(known) != 1:
             return None
-        return known[0] if word == "int" else _extreme("max", [known[0], known[0].times(-1)])
+        return known[0] if word == "int" else extreme("max", [known[0], known[0].times(-1)])
     # one argument is an iterable in Python, which is no integer
-    return _extreme(word, known) if len(known) > 1 else None
+    return extreme(word, known) if len(known) > 1 else None
 
 
-def _extreme(word: str, parts: list[Quasi]) -> Quasi:
+def extreme(word: str, parts: list[Quasi]) -> Quasi:
+    """The ``"min"`` or the ``"max"`` of several integers."""
     values = [each.value for each in parts]
     if all(value is not None for value in values):
         known = [value for value in values if value is not None]
@@ -287,7 +288,7 @@ def substituted(form: Quasi, values: Mapping[str, Quasi]) -> Quasi:
 def _remade(key: Composite, parts: list[Quasi]) -> Quasi:
     if key.word == "//":
         return floor_div(parts[0], key.divisor)
-    return modulo(parts[0], key.divisor) if key.word == "%" else _extreme(key.word, parts)
+    return modulo(parts[0], key.divisor) if key.word == "%" else extreme(key.word, parts)
 
 
 def at_least_zero(form: Quasi) -> str:

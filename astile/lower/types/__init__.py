@@ -11,5 +11,6 @@ if TYPE_CHECKING:
     from astile.lower.types import kinds as kinds
     from astile.lower.types import numeric as numeric
     from astile.lower.types import truncated as truncated
+    from astile.lower.types import value_ranges as value_ranges
 else:
     __getattr__ = deferred.modules_of(__name__)

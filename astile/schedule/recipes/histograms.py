@@ -16,8 +16,13 @@ from astile.schedule.select import Loop
 def histogram(s: Schedule, loop: Loop | str, result: str, parts: int = 8) -> Loop:
     """A histogram for a CPU: a row of cells for each of a few parts of the data.
 
-    The parts run in parallel. Their rows are then added up in a fixed order, so that a sum of
-    real numbers does not depend on chance.
+    The parts run in parallel, each in memory of its own, since cores that write neighbouring cells
+    wait for each other. Their rows are then added up in a fixed order, so that a sum of real
+    numbers does not depend on chance.
+
+    A kernel keeps the parts on one core where data may pick a cell that is not there: each index
+    is checked then. It has not to be where the type of an index shows that it stays inside, as
+    that of a byte does for 256 cells, or what is computed: ``x[i] % 64``, ``x[i] >> 2``.
 
     Args:
         s: the schedule.
@@ -34,7 +39,9 @@ def histogram(s: Schedule, loop: Loop | str, result: str, parts: int = 8) -> Loo
     whole = s.handle(loop)
     part, _ = s.split(whole, [parts, None])
     start, *_ = s.rfactor(_stage(part, result), part)
+    rows = start.stages[0].array
     [part] = s.merge(start, part)
+    s.cache_write(rows, "local", at=part)
     s.parallel(part)
     return part
 
