@@ -498,3 +498,31 @@ def doubled_rows(rows, out):
             out[i, j] = i + j + 1
         for j in range(out.shape[1]):
             out[rows[i], j] *= 2
+
+
+def chosen_and_clipped(x, a, out):
+    low = x[0]
+    for i in range(len(x)):
+        low = np.where(x[i] < low, x[i], low)
+        out[i, 0] = max(low, np.where(x[i] > 0, a[i], x[i]))
+        out[i, 1] = np.clip(x[i] * 2, -0.0, 1) + np.clip(a[i], -5, 90) * 2
+        out[i, 2] = np.clip(low, x[i], np.nan) if x[i] > 2 else np.where(x[i], low, 0.1) * 0.1
+        for k in range(np.where(x[i] > 0, 2, 1)):
+            out[i, 3] += k
+
+
+def chosen_and_returned(x, a, out):
+    return np.where(x[0] > 0, x[0], x[1])
+
+
+def chosen_and_changed(x, a, out):
+    t = np.where(x[0] > 0, a[0], a[1])
+    u = max(t, a[1])
+    t += a[2]
+    out[0, 0] = u
+
+
+def chosen_and_widened(x, a, out):
+    t = np.where(x[0] > 0, x[0], x[1])
+    t += np.float64(0.1)
+    out[0, 0] = t

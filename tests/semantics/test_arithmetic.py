@@ -173,6 +173,19 @@ def test_12_numbers_in_where():
         refused(corners.chosen_300, x, a, zeros((3, 1)), target=target, match="int8 does not hold")
 
 
+def test_12_numbers_that_are_chosen_or_clipped():
+    x, a = array("float32", 0.3, -0.7, 2.1), array("int8", -3, 100, 7)
+    agrees(corners.chosen_and_clipped, x, a, zeros((3, 4)))
+    agrees(corners.chosen_and_returned, x, a, zeros((3, 4)))
+
+
+@pytest.mark.parametrize("function", [corners.chosen_and_changed, corners.chosen_and_widened])
+@pytest.mark.parametrize("target", ["cpu", "emulate"])
+def test_12_arrays_without_axes_that_are_changed_in_place(function, target):
+    x, a = array("float32", 0.3, -0.7, 2.1), array("int8", -3, 1, 7)
+    refused(function, x, a, zeros((3, 4)), target=target, match="array without axes")
+
+
 def test_12_functions_of_narrow_numbers():
     x, a = array("float32", 0.32, -0.79, 2.11), array("int8", -128, 100, 7)
     agrees(corners.functions_of_narrow_numbers, x, a, zeros((3, 4)))

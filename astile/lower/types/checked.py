@@ -1,4 +1,4 @@
-"""Divisions of numbers of Python: those that raise where the divisor is 0, and cheap ones."""
+"""Functions that a text is given: divisions of numbers of Python, choices between numbers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _checked_division(word: str, sign: str) -> tuple[str, Callable[..., object],
     assert isinstance(function, ast.FunctionDef)
     nodes.add_comment(function.body[0], "numbers of Python raise where the divisor is 0")
     program = Program(function, SourceFile(f"<{word}>", text))
-    return word, functools.partial(_divided, word), program
+    return word, functools.partial(_stand_in, word), program
 
 
 @functools.cache
@@ -54,11 +54,42 @@ def near_remainder() -> tuple[str, Callable[..., object], Program]:
     assert isinstance(function, ast.FunctionDef)
     nodes.add_comment(function.body[0], "a % n, where -n <= a < 2 * n")
     program = Program(function, SourceFile("<wrapped>", text))
-    return "wrapped", functools.partial(_divided, "wrapped"), program
+    return "wrapped", functools.partial(_stand_in, "wrapped"), program
 
 
-def _divided(word: str) -> str:
-    """Stands for a division as an object; it is never called."""
+#: Functions of NumPy that numba has for arrays only, or gives an array for -> how they are written.
+_OF_NUMBERS = {
+    "where": """def chosen(test, then, other):
+    return then if test else other
+""",
+    "clip": """def clipped(a, low, high):
+    if a < low or low != low:
+        a = low
+    return high if a > high or high != high else a
+""",
+}
+
+
+@functools.cache
+def of_numbers(word: str) -> tuple[str, Callable[..., object], Program]:
+    """A function for `np.where` or `np.clip` of numbers: its name, a stand-in, and the program.
+
+    Args:
+        word: ``"where"`` or ``"clip"``.
+    """
+    text = _OF_NUMBERS[word]
+    function = ast.parse(text).body[0]
+    assert isinstance(function, ast.FunctionDef)
+    nodes.add_comment(function.body[0], f"np.{word} of numbers")
+    return (
+        function.name,
+        functools.partial(_stand_in, word),
+        Program(function, SourceFile(f"<{word}>", text)),
+    )
+
+
+def _stand_in(word: str) -> str:
+    """Stands for a function of the text as an object; it is never called."""
     return word
 
 

@@ -7,7 +7,7 @@ float16; with a GPU it is the other way round.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,7 +17,7 @@ from astile.ir import nodes
 from astile.ir.program import Program
 from astile.lower import facts
 from astile.lower.indices import IndexWriter
-from astile.lower.types import checked, promotion
+from astile.lower.types import axisless, checked, promotion
 from astile.lower.types.expressions import Expressions
 from astile.lower.types.kinds import Kinds
 from astile.lower.types.promotion import Kind
@@ -56,6 +56,7 @@ class FormsOfTarget(Expressions):
         self.whole = whole
         self.helpers: dict[str, Callable[..., object]] = {}
         self.helper_programs: dict[str, Program] = {}
+        self.axisless = axisless.find(kinds)
 
     def beside_array(self, kind: str, plain: ast.expr, value: ast.expr) -> ast.expr:
         """An operand of arithmetic on whole arrays, which a GPU does not have at all."""
@@ -65,11 +66,30 @@ class FormsOfTarget(Expressions):
         """A division of numbers of Python: it raises where the divisor is 0, as Python does."""
         if not self.whole.is_checked:
             return made
-        return self._helped(made, *checked.checked_division(type(made.op)))
+        return self._helped((made.left, made.right), *checked.checked_division(type(made.op)))
 
     def near_remainder(self, made: ast.BinOp) -> ast.expr:
         """A remainder of what is less than one divisor away from it, by comparisons."""
-        return self._helped(made, *checked.near_remainder()) if self.whole.is_checked else made
+        if not self.whole.is_checked:
+            return made
+        return self._helped((made.left, made.right), *checked.near_remainder())
+
+    def of_numbers(self, word: str, made: ast.Call) -> ast.expr:
+        """``np.where`` or ``np.clip`` of numbers, of which numba makes an array or nothing."""
+        if not self.whole.is_checked or (word == "where" and not self.axisless.are_numbers):
+            return made
+        return self._helped(made.args, *checked.of_numbers(word))
+
+    def check_update_of_number(self, name: ast.Name, plain: ast.BinOp) -> None:
+        """Refuse an update in place that other names see, or that rounds to another type."""
+        if name.id not in self.axisless.names or self.kinds.is_array(plain.left):
+            return
+        if name.id in self.axisless.shared or self.kinds.of(plain) != self.kinds.of(plain.left):
+            self.refuse(
+                f"{name.id} is an array without axes, which np.where gave, and changed in place",
+                plain,
+                f"write {name.id} = {name.id} ..., or float(...) around np.where",
+            )
 
     def integer_quotient(self, divisor: ast.expr, made: ast.expr, kind: str) -> ast.expr:
         """A whole division of integers of NumPy, which is 0 where the divisor is 0.
@@ -115,15 +135,19 @@ class FormsOfTarget(Expressions):
     # --- helper functions -----------------------------------------------------------------------
 
     def _helped(
-        self, made: ast.BinOp, word: str, function: Callable[..., object], program: Program
+        self,
+        given: Sequence[ast.expr],
+        word: str,
+        function: Callable[..., object],
+        program: Program,
     ) -> ast.expr:
-        """A call of a function of the text in place of a division."""
+        """A call of a function that the text is given."""
         self.whole.helpers.setdefault((function,), (function, program))
         found = [n for n, other in self.helpers.items() if other is function]
         name = found[0] if found else self.program.fresh_name(word, self.taken())
         self.helpers[name] = function
         self.helper_programs[name] = program
-        return nodes.call(name, [made.left, made.right])
+        return nodes.call(name, given)
 
     def helper_name(self, name: str, function: Callable[..., object]) -> str:
         """The name in the text of a helper function, by `name` where that is free."""

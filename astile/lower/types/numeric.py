@@ -199,6 +199,7 @@ class _Caster(FormsOfTarget):
         if self.whole.is_checked and self.kinds.is_array(loaded):
             return self._update_of_array(statement, plain)
         if isinstance(target, ast.Name):
+            self.check_update_of_number(target, plain)
             made = self.started(self.kinds.names.get(target.id), plain)
         else:
             made = self.wrapped(self.kinds.of(loaded), plain, self.fixed(plain))

@@ -48,6 +48,10 @@ class NumpyCalls(Operators):
     def sign(self, kind: Kind, plain: ast.Call, made: ast.Call) -> ast.expr:
         """A call of `np.sign`."""
 
+    @abstractmethod
+    def of_numbers(self, word: str, made: ast.Call) -> ast.expr:
+        """A call of `np.where` or `np.clip` whose arguments are numbers."""
+
     def check_cast(self, kind: Kind, value: ast.expr) -> None:
         """Refuse a number of the text that becomes one of a type that does not hold it."""
         self.check_held(unheld.in_cast(self.kinds.choices.all_of(value), kind), value)
@@ -94,12 +98,19 @@ class NumpyCalls(Operators):
             self.check_arguments(plain.args)
         if name in ("where", "clip") and len(plain.args) == 3:
             made.args = self._chosen(kind, name == "where", plain.args, made.args)
+            if kind is not None and self._are_numbers(plain):
+                return self.of_numbers(name, made)
         is_retyped = name in _RETYPED and len(plain.args) == 1
         if (is_retyped or name in ("round", "around")) and not plain.keywords:
             is_typed = kind is not None and kind not in PYTHON and kind not in ("float64", "int64")
             is_number = is_typed and not self.kinds.is_array(plain)
             return self.cast(kind, made) if is_number and kind is not None else made
         return made
+
+    def _are_numbers(self, plain: ast.Call) -> bool:
+        """Whether all arguments of a call are numbers of types that are known."""
+        known = all(self.kinds.of(each) is not None for each in plain.args)
+        return known and not plain.keywords and not any(map(self.kinds.is_array, plain.args))
 
     def _has_typed(self, plain: ast.Call) -> bool:
         """Whether a call of a function of two has types that are known, and one is NumPy's."""
