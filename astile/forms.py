@@ -11,17 +11,17 @@ import numpy as np
 
 import astile
 from astile import lower
-from astile.analysis import extents, proof
-from astile.analysis.extents.conditions import Condition
-from astile.diagnostics import Related
-from astile.errors import ArgumentError, ScheduleError, SourceError
+from astile.analysis import extents
+from astile.analysis.extents.conditions import Condition, Division
+from astile.errors import ArgumentError, ScheduleError
 from astile.frontend.build import build
 from astile.frontend.reductions import reductions
 from astile.ir import needs, query
 from astile.ir.program import Program
-from astile.runtime import arguments, collector
+from astile.runtime import arguments, collector, findings
 from astile.runtime import compile as compiling
 from astile.runtime.arrays import array_facts
+from astile.runtime.findings import Findings
 from astile.runtime.specialize import Other, Specializer
 from astile.runtime.uses import uses
 from astile.schedule.schedule import Schedule
@@ -30,7 +30,6 @@ from astile.schedule.wants import Wants
 
 if TYPE_CHECKING:
     import astile.check
-    from astile.analysis.extents import divisors
 
 #: Applies primitives to the schedule it is given.
 Scheduling = Callable[[Schedule], None]
@@ -112,8 +111,14 @@ class Forms:
         return Forms(program, tiles=None, scheduling=_take_no_step, exact=self._exact)
 
     @cached_property
-    def _divisions(self) -> tuple[divisors.Division, ...]:
-        return extents.divisors.find(self.program)
+    def _origin(self) -> str | None:
+        """Names the program; None where nothing is kept of it."""
+        made = next(iter(self._schedules.values()), None)
+        return (made or Schedule(self.program, exact=self._exact)).origin
+
+    @cached_property
+    def _findings(self) -> Findings:
+        return findings.of(self.program, self._origin)
 
     def suited_to(self, values: Mapping[str, object], target: str) -> Forms:
         """These forms, or those of the function as it was written.
@@ -139,31 +144,26 @@ class Forms:
             )
         return found.without_steps
 
-    def _raising_division(self, values: Mapping[str, object]) -> divisors.Division | None:
-        if not self._divisions:
+    def _raising_division(self, values: Mapping[str, object]) -> Division | None:
+        if not self._findings.divisions:
             return None
         found = [array_facts(name, value) for name, value in values.items()]
         shapes = {each.name: each.shape for each in found if each is not None}
         ints = {n: int(v) for n, v in values.items() if isinstance(v, (int, np.integer))}
-        return next((e for e in self._divisions if e.raises(values, shapes, ints)), None)
+        return next((e for e in self._findings.divisions if e.raises(values, shapes, ints)), None)
 
-    @cached_property
+    @property
     def conditions(self) -> tuple[Condition, ...]:
         """What must hold of the sizes at a call for every access to stay inside its array."""
-        return extents.bounds.conditions(self.program)
-
-    @cached_property
-    def _needs_bounds_checks(self) -> bool:
-        """Whether some access may leave its array in spite of `conditions`."""
-        found = extents.bounds.unproved(self.program)
-        return bool(found) or extents.bounds.helpers_index(self.program)
+        return self._findings.conditions
 
     @cached_property
     def _checked_on_a_gpu(self) -> frozenset[str]:
         """Arguments that have accesses, with steps or without, whose indices kernels check."""
         parameters = set(query.parameters(self.program.function))
-        programs = (self.program, self.schedule("cuda").program)
-        found = {each.array for form in programs for each in extents.bounds.unproved(form)}
+        scheduled = self.schedule("cuda").program
+        found = {each.array for each in extents.bounds.unproved(scheduled)}
+        found |= self._findings.unproved
         return frozenset(parameters if "" in found else found & parameters)
 
     def needs_the_host(self, checked: arguments.Checked, target: str) -> bool:
@@ -203,8 +203,7 @@ class Forms:
         """Conditions under which no call with arguments of these types leaves an array."""
         key = tuple(types.items())
         if key not in self._sure:
-            values = lower.types.value_ranges.ValueRanges(self.program, types)
-            self._sure[key] = extents.bounds.sure(self.program, values)
+            self._sure[key] = findings.sure(self.program, self._origin, types)
         return self._sure[key]
 
     def may_leave(self, checked: arguments.Checked, target: str) -> bool:
@@ -214,7 +213,7 @@ class Forms:
             checked: the arguments of the call.
             target: where it is going to run; only code for the CPU does not check by itself.
         """
-        if target != "cpu" or not self._needs_bounds_checks:
+        if target != "cpu" or not self._findings.may_leave:
             return False
         sure = self._sure_of(checked.types)
         shapes = {name: each.shape for name, each in checked.arrays.items()}
@@ -231,16 +230,19 @@ class Forms:
         key = "user" if self._scheduling is not None else family
         with self._lock:
             if key not in self._schedules:
-                if not self._schedules:
-                    _require_written(self.program)
                 with collector.waiting():
                     self._schedules[key] = self._new_schedule(family)
             return self._schedules[key]
 
     def _new_schedule(self, family: str) -> Schedule:
         if isinstance(self._scheduling, Schedule):
-            return self._scheduling.copy()
-        made = Schedule(self.program, exact=self._exact)
+            made = self._scheduling.copy()
+        else:
+            made = Schedule(self.program, exact=self._exact)
+        if not self._schedules:
+            findings.require_written(self.program, made.origin)
+        if isinstance(self._scheduling, Schedule):
+            return made
         if self._scheduling is not None:
             self._scheduling(made)
         else:
@@ -381,20 +383,3 @@ def _program_after(step: Step) -> Program:
 
 def _take_no_step(schedule: Schedule) -> None:
     """Leave the program as it is."""
-
-
-def _require_written(program: Program) -> None:
-    """Refuse a function that certainly reads what `np.empty` left in memory."""
-    found = proof.unwritten.find(program)
-    if found is None:
-        return
-    cell = f"{found.array}[{', '.join(map(str, found.cell))}]"
-    where = ", ".join(f"{name}={value}" for name, value in found.iteration.items())
-    raise SourceError(
-        f"{cell} is read, and nothing is ever written to it",
-        code="source.unwritten",
-        span=found.span,
-        label=f"read here, in iteration ({where})" if where else "read here",
-        related=[Related(found.made, "allocated here")] if found.made else [],
-        hints=(f"write np.zeros in place of np.empty, or fill {cell} first",),
-    )

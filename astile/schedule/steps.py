@@ -261,6 +261,11 @@ class Steps(ABC):
     # --- what is known from an earlier time ------------------------------------------------------
 
     @property
+    def origin(self) -> str | None:
+        """Names the program that the schedule began with, as `state` names the last one."""
+        return None if self._known is None else self._known.start
+
+    @property
     def state(self) -> str | None:
         """Names the program after the last step among all programs; None where none is named.
 

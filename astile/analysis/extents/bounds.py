@@ -47,7 +47,22 @@ def unproved(program: Program) -> tuple[Unproved, ...]:
     Args:
         program: any form of a kernel.
     """
-    found = _survey(affine_form(program))[1]
+    return _unproved(program, _survey(affine_form(program))[1])
+
+
+def both(program: Program) -> tuple[tuple[Condition, ...], tuple[Unproved, ...]]:
+    """`conditions` and `unproved`, which have most of their work in common.
+
+    Args:
+        program: a program as written.
+    """
+    made, found = _survey(program)
+    form = affine_form(program)
+    return made, _unproved(program, found if form is program else _survey(form)[1])
+
+
+def _unproved(program: Program, found: tuple[Unproved, ...]) -> tuple[Unproved, ...]:
+    """What is left of the accesses of one form where another form says something about them."""
     apart = apart_form(program) if found else None
     if apart is None:
         return found

@@ -1,11 +1,15 @@
-"""What is said of the indices of a program: conditions on sizes, and what they do not cover."""
+"""What is said of the indices and divisions of a program: conditions on sizes, and what is left."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from astile.analysis.forms.size_functions import Function, Integers, Shapes
 from astile.source import Span
+
+#: What raises an error when it is divided by zero.
+NUMBERS = (bool, int, float, complex)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,3 +99,44 @@ class Unproved:
     text: str
     span: Span | None
     reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Division:
+    """A division that raises a ZeroDivisionError at some sizes.
+
+    Args:
+        text: as written.
+        span: where it is written.
+        divisor: an argument that it divides by; None where sizes alone decide.
+        numbers: arguments that have to be numbers of Python; those of NumPy raise nothing.
+        lookups: an integer argument and None, or an array argument and an axis.
+        fails: whether it is reached with a divisor that may be 0, by the values of the lookups.
+    """
+
+    text: str
+    span: Span | None
+    divisor: str | None
+    numbers: frozenset[str]
+    lookups: tuple[tuple[str, int | None], ...]
+    fails: Function = field(repr=False)
+
+    def raises(self, values: Mapping[str, object], shapes: Shapes, ints: Integers) -> bool:
+        """Whether it raises in a call.
+
+        Args:
+            values: parameter -> argument.
+            shapes: array argument -> its shape.
+            ints: integer argument -> its value.
+        """
+        if not all(type(values.get(name)) in NUMBERS for name in self.numbers):
+            return False
+        if self.divisor is not None and values[self.divisor] != 0:
+            return False
+        known = []
+        for name, axis in self.lookups:
+            extents = shapes.get(name, ())
+            if name not in ints if axis is None else axis >= len(extents):
+                return False  # the check of arguments says so
+            known.append(ints[name] if axis is None else extents[axis])
+        return bool(self.fails(known))

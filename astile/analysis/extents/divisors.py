@@ -6,16 +6,13 @@ Elements of arrays divide as NumPy has it, and raise nothing; they are not looke
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 
 from astile.analysis import isl
+from astile.analysis.extents.conditions import NUMBERS, Division
 from astile.analysis.forms import affine_sets
 from astile.analysis.forms.affine_sets import Scope
 from astile.analysis.forms.size_functions import (
-    Function,
-    Integers,
-    Shapes,
     compiled,
     lookup,
     mentioned,
@@ -26,51 +23,8 @@ from astile.analysis.reading.statements import Leaf
 from astile.ir import query
 from astile.ir.printer import print_expression
 from astile.ir.program import Program
-from astile.source import Span
 
 _DIVIDING = (ast.Div, ast.FloorDiv, ast.Mod)
-_NUMBERS = (bool, int, float, complex)
-
-
-@dataclass(frozen=True, eq=False)
-class Division:
-    """A division that raises a ZeroDivisionError at some sizes.
-
-    Args:
-        text: as written.
-        span: where it is written.
-        divisor: an argument that it divides by; None where sizes alone decide.
-        numbers: arguments that have to be numbers of Python; those of NumPy raise nothing.
-        lookups: an integer argument and None, or an array argument and an axis.
-        fails: whether it is reached with a divisor that may be 0, by the values of the lookups.
-    """
-
-    text: str
-    span: Span | None
-    divisor: str | None
-    numbers: frozenset[str]
-    lookups: tuple[tuple[str, int | None], ...]
-    fails: Function = field(repr=False)
-
-    def raises(self, values: Mapping[str, object], shapes: Shapes, ints: Integers) -> bool:
-        """Whether it raises in a call.
-
-        Args:
-            values: parameter -> argument.
-            shapes: array argument -> its shape.
-            ints: integer argument -> its value.
-        """
-        if not all(type(values.get(name)) in _NUMBERS for name in self.numbers):
-            return False
-        if self.divisor is not None and values[self.divisor] != 0:
-            return False
-        known = []
-        for name, axis in self.lookups:
-            extents = shapes.get(name, ())
-            if name not in ints if axis is None else axis >= len(extents):
-                return False  # the check of arguments says so
-            known.append(ints[name] if axis is None else extents[axis])
-        return bool(self.fails(known))
 
 
 def find(program: Program) -> tuple[Division, ...]:
@@ -153,7 +107,7 @@ def _numbers(scene: Scene, value: ast.expr, scope: Scope) -> frozenset[str] | No
         return frozenset()
     match value:
         case ast.Constant(value=number):
-            return frozenset() if type(number) in _NUMBERS else None
+            return frozenset() if type(number) in NUMBERS else None
         case ast.Name(id=name):
             return frozenset([name]) if _is_number(scene, name) else None
         case ast.UnaryOp(operand=operand):

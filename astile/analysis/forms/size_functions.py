@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import reduce
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from astile.analysis.forms.params import Names, readable
 
@@ -14,8 +15,10 @@ if TYPE_CHECKING:
 
 Shapes = Mapping[str, tuple[int, ...]]
 Integers = Mapping[str, int]
-#: A value or condition over the values of parameters, in the order of a condition's `lookups`.
-Function = Callable[[Sequence[int]], int]
+_Closure = Callable[[Sequence[int]], int]
+#: A tree in which ``("value", k)`` stands for the parameter in place k; JSON makes lists of tuples.
+Placed: TypeAlias = "int | Sequence[Any]"
+_VALUE = "value"
 
 _ARITHMETIC: Mapping[str, Callable[[int, int], int]] = {
     "add": operator.add,
@@ -36,6 +39,25 @@ _ARITHMETIC: Mapping[str, Callable[[int, int], int]] = {
 }
 
 
+@dataclass(frozen=True)
+class Function:
+    """A value or condition over the values of parameters, in the order of a condition's `lookups`.
+
+    Args:
+        tree: what is computed; no text is evaluated.
+    """
+
+    tree: Placed
+
+    def __call__(self, values: Sequence[int]) -> int:
+        """What is computed for values of the parameters."""
+        return self._computed(values)
+
+    @cached_property
+    def _computed(self) -> _Closure:
+        return _closure(self.tree)
+
+
 def lookup(parameter: str, names: Names) -> tuple[str, int | None]:
     """``("n", None)`` for the parameter of an integer, ``("A", 0)`` for that of an extent."""
     shown = readable(parameter, names)
@@ -53,13 +75,31 @@ def mentioned(tree: isl.Tree) -> Iterator[str]:
 
 
 def compiled(tree: isl.Tree, position: Mapping[str, int]) -> Function:
-    """A tree as a Python function of the values of parameters; no text is evaluated."""
+    """A tree as a function of the values of parameters.
+
+    Args:
+        tree: with the names of parameters.
+        position: of each parameter among the values.
+    """
+    return Function(_placed(tree, position))
+
+
+def _placed(tree: isl.Tree, position: Mapping[str, int]) -> Placed:
+    if isinstance(tree, int):
+        return tree
+    if isinstance(tree, str):
+        return (_VALUE, position[tree])
+    word, operands = tree
+    return (word, *(_placed(each, position) for each in operands))
+
+
+def _closure(tree: Placed) -> _Closure:
     if isinstance(tree, int):
         return lambda values: tree
-    if isinstance(tree, str):
-        return operator.itemgetter(position[tree])
-    word, operands = tree
-    parts = [compiled(each, position) for each in operands]
+    word, *operands = tree
+    if word == _VALUE:
+        return operator.itemgetter(operands[0])
+    parts = [_closure(each) for each in operands]
     if word == "minus":
         only = parts[0]
         return lambda values: -only(values)
