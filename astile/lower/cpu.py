@@ -183,10 +183,10 @@ class _Writer:
         return [*apart, inner, outer]
 
     def _parts(self, bound: set[str]) -> list[ast.FunctionDef]:
-        """Long bodies of loops on cores, where they are of vectors, as compiled functions."""
+        """Bodies of loops on cores as compiled functions, where that saves time."""
         function, imports = self.program.function, self.program.imports
         vectors = {name for name, path in imports.items() if path.startswith(_VECTORS)}
-        loops = [each for each in self.on_cores if not vectors.isdisjoint(query.names(each))]
+        loops = [each for each in self.on_cores if parts.is_worth_it(each, vectors)]
         for each in function.body:
             bound |= query.names_written(each)
         made = parts.separated(
@@ -197,8 +197,10 @@ class _Writer:
         )
         for each in made:
             model = {"error_model": nodes.const("numpy")}
-            once = nodes.name(self.frame.word("astile.intrinsics.linked_once.linked_once"))
-            each.decorator_list = [once, nodes.call(self.njit, [], model)]
+            each.decorator_list = [nodes.call(self.njit, [], model)]
+            if not vectors.isdisjoint(query.names(each)):
+                once = self.frame.word("astile.intrinsics.linked_once.linked_once")
+                each.decorator_list.insert(0, nodes.name(once))
         return made
 
     def helper(self, function: ast.FunctionDef) -> ast.FunctionDef:

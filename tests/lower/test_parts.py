@@ -1,4 +1,4 @@
-"""Long bodies of loops on cores are functions of their own, which numba compiles once."""
+"""Long bodies of loops on cores, and those where data pick cells, are functions of their own."""
 
 from __future__ import annotations
 
@@ -92,3 +92,22 @@ def test_values_are_those_of_the_plain_loops(shape: tuple[int, int]) -> None:
     kernel_in_rows()(x, found)
     normalised(x, wanted)
     np.testing.assert_array_equal(found, wanted)
+
+
+def test_a_short_body_in_which_data_pick_cells() -> None:
+    def looked_up(x, table, y):
+        n, m = x.shape
+        for i in range(n):
+            for j in range(m):
+                y[i, j] = table[x[i, j]]
+
+    s = Schedule(looked_up)
+    s.parallel("i")
+    types = {"x": "uint8", "table": "uint8", "y": "uint8"}
+    text = cpu.lower(s.program, types=types).text
+    assert "looked_up_part(m, y, uint64(i), table, x)" in text
+    assert "astile" not in text
+    x = np.arange(12, dtype=np.uint8).reshape(3, 4) * 20
+    table, y = np.arange(256, dtype=np.uint8)[::-1].copy(), np.zeros((3, 4), np.uint8)
+    s.build("cpu")(x, table, y)
+    np.testing.assert_array_equal(y, table[x])
