@@ -15,6 +15,8 @@ from numba.core.types.containers import StarArgTuple  # noqa: TID251
 from numba.core.typing import signature  # noqa: TID251
 from numba.extending import intrinsic  # noqa: TID251
 
+from astile.intrinsics.fewer_passes import with_fewer_passes
+
 __all__ = ["linked_once"]
 
 
@@ -35,6 +37,7 @@ def linked_once(function: Any) -> Any:
     """
     if not hasattr(function, "targetoptions"):  # with NUMBA_DISABLE_JIT
         return function
+    with_fewer_passes(function)
     function.targetoptions.update(no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
     def called(typing_context: Any, *given: Any) -> tuple[Any, Callable[..., Any]]:

@@ -362,7 +362,9 @@ def read_outside_loops(
     for statement in body:
         found: ast.Name | None = None
         parts = bodies(statement)
-        ends_in_loop = any(variable in names_written(each.target) for each in loops(statement))
+        ends_in_loop = is_set and any(
+            variable in names_written(each.target) for each in loops(statement)
+        )
         if isinstance(statement, ast.For) and variable in names_written(statement.target):
             found = None if is_set else _load_of(statement.iter, variable)
         elif parts:

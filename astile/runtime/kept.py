@@ -30,13 +30,14 @@ _OUT_OF_DATE = (AttributeError, ImportError, KeyError, TypeError, ValueError)
 
 
 def keep(function: Callable[..., object], digest: str) -> None:
-    """Let a function's machine code be kept and found again.
+    """Let a function's machine code be kept and found again; the first time it is made faster.
 
     Args:
         function: the entry of a generated module, compiled by numba or calling what is.
         digest: of the module and of the versions that matter.
     """
     for dispatcher in _dispatchers(function):
+        importlib.import_module("astile.intrinsics.fewer_passes").with_fewer_passes(dispatcher)
         dispatcher._cache = _Kept(dispatcher, digest, Sealed(default_cache_dir()))
         dispatcher.compile = collector.waiting()(dispatcher.compile)
 
