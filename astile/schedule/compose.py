@@ -210,11 +210,25 @@ def _interleave(s: Schedule, outer: Sequence[Loop], scope: str) -> list[str]:
         inside = {each.name for each in outer[-1].stages}
         if stage.name in inside or not attempt(s.compute_at, stage, outer[-1]):
             continue
-        if attempt(s.set_scope, stage.array, scope):
+        if _is_repeated(s, stage.array, outer):
+            s.undo()
+        elif attempt(s.set_scope, stage.array, scope):
             staged.append(f"{stage.array}_{scope}")
         elif not _is_parallel(s, outer):
             s.undo()
     return staged
+
+
+def _is_repeated(s: Schedule, array: str, outer: Sequence[Loop]) -> bool:
+    """Whether every tile computes all of an array, of which no size says that it is small."""
+    home = s.program.loop(outer[-1].identity)
+    assert home is not None
+    own = [each for each in home.body if array in query.written_arrays(each)]
+    tiles = {each.var for each in outer}
+    if any(query.names_read(each) & tiles for each in own):
+        return False
+    headers = [query.header(loop) for each in own for loop in query.loops(each)]
+    return any(each is None or query.integer(each.stop) is None for each in headers)
 
 
 def _bind_where_possible(

@@ -44,6 +44,8 @@ def value_of(form: Quasi, i: int, n: int) -> int:
         "abs(i - n)", "(min(i, n) + 3) // 4 * 2", "A.shape[-1] - 1", "i >> 1", "len(A) * 3",
         "(i // 2) // 3", "-(-i // 4)", "(i * 6 + 3) % 4", "i << 2", "+i", "2 * (n - i) * 3",
         "(i + n) // 1", "i % 1", "int(i)", "(n + 15) // 16 * 16 - n",
+        "i - 1 if i > 0 else 0", "i - 1 if i > 1 else 0", "0 if i <= 2 else i - 2",
+        "i + 1 if i + 1 < n else n - 1", "n if i >= n else i", "n if n < i else i",
     ],
 )  # fmt: skip
 def test_expressions_mean_what_they_mean_in_python(text):
@@ -58,7 +60,8 @@ def test_expressions_mean_what_they_mean_in_python(text):
 @pytest.mark.parametrize(
     "text",
     ["x", "i * n", "i // n", "i // 0", "i % 0", "1.0", "True", "A[0]", "i / 2", "f(i)", "i ** 2",
-     "min(i)", "A.shape[2]", "A.size", "i << n", "i if i > 0 else n"],
+     "min(i)", "A.shape[2]", "A.size", "i << n", "i if i > 0 else n", "i - 1 if i > 2 else 0",
+     "i - 1 if i > 0 else n - 1", "i if A[i] > 0 else 0", "0 if i != 0 else 1", "i if i else 0"],
 )  # fmt: skip
 def test_what_is_no_known_integer(text):
     assert quasi(e(text), SCOPE) is None

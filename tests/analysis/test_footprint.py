@@ -83,11 +83,31 @@ def test_boxes(text: str, expected: list[str]) -> None:
         "for k in x:\n    y[0] = a[k]",
         "for k in range(0, n, m):\n    y[0] = a[k]",
         "while k > 0:\n    y[0] = a[k]\n    k = k - 1",
-        "for k in range(9):\n    k = 3\n    y[0] = a[k]",
+        "k = 5\nwhile k > 0:\n    y[0] = a[k]\n    k = k - 1",
+        "k = 5\nfor j in range(3):\n    y[0] = a[k]\n    k = k + 1",
+        "k = t\nif n > 3:\n    k = t + 9\ny[0] = a[k]",
+        "k = p[t]\ny[0] = a[k]",
     ],
 )
 def test_sides_that_are_not_known(text: str) -> None:
     assert sides(text, hidden="k") == [None]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("k = t + 1\nr = k + 1\ny[0] = a[k] + a[r]", "t + 1 .. t + 2"),
+        ("k = 0\nk = t\ny[0] = a[k]", "t .. t"),
+        ("for r in range(9):\n    k = 3\n    y[0] = a[k]", "3 .. 3"),
+        ("k = 2\nfor r in range(k, k + 3):\n    y[0] = a[r]", "2 .. 4"),
+        ("k = max(t - 1, 0)\ny[0] = a[k] + a[t - 1]", "t - 1 .. max(t - 1, 0)"),
+        ("k = t - 1 if t > 0 else 0\ny[0] = a[k]", "max(t - 1, 0) .. max(t - 1, 0)"),
+        ("k = t - 1\nif k < 0:\n    k = 0\ny[0] = a[k]", "max(0, t - 1) .. max(0, t - 1)"),
+        ("y[0] = a[t + 1 if t + 1 < n else n - 1]", "min(t + 1, n - 1) .. min(t + 1, n - 1)"),
+    ],
+)
+def test_names_that_are_given_a_value_and_clamps(text: str, expected: str) -> None:
+    assert sides(text, hidden="k r") == [expected]
 
 
 def test_no_access_has_no_box() -> None:

@@ -147,3 +147,23 @@ def f(a, c):
     c[0] = 2
 """
     assert names_of(program_from(text)).ranks == {"a": 2, "b": 2, "c": 1, "d": 1}
+
+
+@pytest.mark.parametrize(
+    ("block", "value"),
+    [
+        ("k = i - 1\n        if k < 0:\n            k = 0", "max((0), (1*v0_i + -1))"),
+        ("if i >= 2:\n            k = i - 2\n        else:\n            k = 0", "max"),
+        ("k = 0\n        if i > 0:\n            k = i - 1", "max"),
+        ("if i > 0:\n            k = 4\n        else:\n            k = 4", "(4)"),
+        ("k = 1\n        if i > 0:\n            k = i", "max((1), (1*v0_i))"),
+        ("k = 9\n        if i > 5:\n            k = 7", None),
+        ("k = i\n        if i > 5:\n            A[0] = 7\n            k = A[0]", None),
+        ("if i > 0:\n            k = i", None),
+    ],
+)
+def test_names_that_a_condition_clamps(block, value):
+    text = f"def f(A, B, n):\n    for i in range(n):\n        {block}\n        B[i] = A[k]\n"
+    last = leaves(program_from(text))[-1]
+    found = last.place.scope.values.get("k")
+    assert found is None if value is None else found is not None and value in found.text

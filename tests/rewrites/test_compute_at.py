@@ -15,6 +15,7 @@ from astile.rewrites.compute_at import compute_at
 from astile.rewrites.reorder import reorder
 from astile.rewrites.set_scope import set_scope
 from astile.rewrites.split import split
+from astile.schedule import compose
 from astile.schedule.schedule import Schedule
 from tests.support.assert_rewrite import (
     applied,
@@ -721,3 +722,42 @@ def test_a_recurrence_cannot_be_computed_in_parts() -> None:
         Schedule(scan).compute_at("inc", "k")
     assert caught.value.code == "illegal.recurrence"
     assert caught.value.array == "inc"
+
+
+KEPT_INSIDE = {
+    "names of bounds": """
+        lo = max(0, i - 2)
+        hi = min(n, i + 3)
+        for k in range(lo, hi):
+            y[i] += a[k]""",
+    "choices": """
+        lo = i - 2 if i > 2 else 0
+        y[i] = a[lo] + a[i + 2 if i + 2 < n else n - 1]""",
+    "conditions": """
+        lo = i - 2
+        if lo < 0:
+            lo = 0
+        hi = i + 2
+        if hi >= n:
+            hi = n - 1
+        y[i] = a[lo] + a[hi]""",
+}
+
+
+@pytest.mark.parametrize("body", KEPT_INSIDE.values(), ids=KEPT_INSIDE)
+def test_halos_that_names_and_conditions_clamp(body: str) -> None:
+    before = program(ROWS.format(consumer="n", value="0") + body[1:] + "\n")
+    after, outer, _ = tiled(before, ["i#1"], [4])
+    after = moved(after, "a", outer[0])
+    after = rewritten(set_scope, after, "a", "shared")
+    assert "shared.empty(8, " in module_text(after)
+    assert_same_results(before, after, vectors, (*sizes(4), 2, 6, 7))
+    assert_proved(before, after)
+
+
+@pytest.mark.parametrize("wrapped", ["(i + 1) % n", "i + 1 if i + 1 < n else 0"])
+def test_tiles_do_not_compute_all_of_a_stage_again(wrapped: str) -> None:
+    s = Schedule(program(ROWS.format(consumer="n", value=f"a[{wrapped}]")))
+    compose.auto(s, {"i": 4})
+    assert s.source().count("range(n)") == 1
+    assert "local" not in s.source()

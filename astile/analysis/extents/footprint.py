@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from astile.analysis.forms import affine, intervals
+from astile.analysis.forms import affine, clamps, intervals
 from astile.analysis.forms.affine import Affine
 from astile.analysis.forms.intervals import Range
 from astile.ir import query
@@ -38,7 +38,8 @@ class Access:
 
     Args:
         node: the subscript.
-        inner: the ranges of the loops between the place looked from and the statement.
+        inner: the ranges of the loops between the place looked from and the statement, and of
+            the names that are given a value there: ``lo = max(i - 1, 0)``.
         is_read: whether its cells are read; those that ``+=`` changes are.
     """
 
@@ -62,22 +63,49 @@ def accesses_inside(body: Iterable[ast.stmt], array: str) -> list[Access]:
             is_read = isinstance(each.ctx, ast.Load) or each is updated
             found.append(Access(each, inner, is_read))
 
-    def search(node: ast.stmt, inner: tuple[Range, ...]) -> None:
-        blocks = query.bodies(node)
-        if not blocks:
-            add(node, inner)
-            return
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, (ast.expr, ast.withitem)):
-                add(child, inner)
-        inside = tuple(intervals.inside(inner, node)) if isinstance(node, ast.For) else inner
-        for block in blocks:
-            for statement in block:
-                search(statement, inside)
+    def search(block: Iterable[ast.stmt], inner: tuple[Range, ...]) -> None:
+        for node in block:
+            blocks = query.bodies(node)
+            own = ast.iter_child_nodes(node) if blocks else (node,)
+            for each in own:
+                if not blocks or isinstance(each, (ast.expr, ast.withitem)):
+                    add(each, inner)
+            inside = inner
+            if isinstance(node, ast.For):
+                inside = tuple(intervals.inside(inner, node))
+            elif isinstance(node, ast.While):
+                inside = _without(inner, node)
+            for inner_block in blocks:
+                search(inner_block, inside)
+            inner = _after(inner, node)
 
-    for statement in body:
-        search(statement, ())
+    search(body, ())
     return found
+
+
+def _after(inner: tuple[Range, ...], statement: ast.stmt) -> tuple[Range, ...]:
+    """What is known behind a statement."""
+    written, kept = query.names_written(statement), _without(inner, statement)
+    values = {each.variable: each.first for each in inner if each.first == each.last}
+    given: tuple[str, Affine] | None = None
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            given = name, clamps.form(value)
+        case ast.If():
+            given = clamps.after(statement, values)
+    if given is None or written & given[1].names() or any(map(_is_data, ast.walk(statement))):
+        return kept
+    return (*kept, Range(given[0], given[1], given[1]))
+
+
+def _without(inner: tuple[Range, ...], statement: ast.stmt) -> tuple[Range, ...]:
+    """What stays known whatever a statement changes."""
+    written = query.names_written(statement)
+    return tuple(each for each in inner if not each.names & written)
+
+
+def _is_data(node: ast.AST) -> bool:
+    return isinstance(node, ast.Subscript) and not isinstance(node.value, ast.Attribute)
 
 
 def box(accesses: Sequence[Access], at_most: AtMost, hidden: set[str]) -> list[Side | None]:
@@ -101,7 +129,7 @@ def _side(accesses: Sequence[Access], axis: int, at_most: AtMost, hidden: set[st
         index = query.indices(access.node)[axis]
         if isinstance(index, (ast.Slice, ast.Starred)):
             return None
-        form = affine.of(index)
+        form = clamps.form(index)
         low = intervals.lower_bounds(form, access.inner)
         high = intervals.upper_bounds(form, access.inner)
         lows.append(_visible([_settled(each, at_most) for each in low], hidden))

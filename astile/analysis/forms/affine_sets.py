@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from astile.analysis.forms import clamps
 from astile.ir import query
 
 #: Parameters start with ``n_`` (integers), ``s<axis>_`` (extents) or ``q<divisor>_`` (quotients of
@@ -190,7 +191,22 @@ def quasi(expression: ast.expr, scope: Scope) -> Quasi | None:
             return None if number is None else scope.extent(array, number)
         case ast.Call(func=ast.Name(id=word), args=arguments, keywords=[]):
             return None if word in scope.hidden else _call(word, arguments, scope)
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            return chosen(test, quasi(body, scope), quasi(orelse, scope), scope)
     return None
+
+
+def chosen(test: ast.expr, one: Quasi | None, other: Quasi | None, scope: Scope) -> Quasi | None:
+    """``one if test else other`` where that is a clamp, or both are the same; else None."""
+    if one is None or other is None or one == other:
+        return one if one == other else None
+    compared = clamps.gap_of(test)
+    gap = None if compared is None else quasi(compared, scope)
+    if gap is None:
+        return None
+    apart = one.plus(other, -1)
+    found = clamps.word(apart.plus(gap, -1).value, apart.plus(gap).value)
+    return None if found is None else extreme(found, [one, other])
 
 
 def _call(word: str, arguments: list[ast.expr], scope: Scope) -> Quasi | None:

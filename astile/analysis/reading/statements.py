@@ -288,7 +288,7 @@ class _Walker:
         no = replace(place, conditions=(*place.conditions, f"(not {condition})"))
         first = self.block(statement.body, yes, counter)
         second = self.block(statement.orelse, no, counter)
-        return _joined(first, second)
+        return _joined(first, second, statement.test, place.scope)
 
     def _leave(self, statement: ast.stmt, here: Place) -> None:
         """After a return, raise or assert outside loops: what runs on did not leave there."""
@@ -326,9 +326,13 @@ def forget(scope: Scope, names: AbstractSet[str]) -> Scope:
     )
 
 
-def _joined(first: Scope, second: Scope) -> Scope:
-    """What is known whichever of two ways was taken."""
-    values = {k: v for k, v in first.values.items() if second.values.get(k) == v}
+def _joined(first: Scope, second: Scope, test: ast.expr, before: Scope) -> Scope:
+    """What is known whichever of two ways a condition, tested before, has taken."""
+    values: dict[str, Quasi] = {}
+    for name, value in first.values.items():
+        found = affine_sets.chosen(test, value, second.values.get(name), before)
+        if found is not None:
+            values[name] = found
     shapes = {k: v for k, v in first.shapes.items() if second.shapes.get(k) == v}
     return replace(first, values=values, shapes=shapes)
 

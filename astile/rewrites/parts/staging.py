@@ -135,7 +135,8 @@ def whole_axes(
         accesses: the accesses.
         hidden: names that are assigned inside the place that the box is for.
     """
-    variables = {each.variable for access in accesses for each in access.inner}
+    ranges = [each for access in accesses for each in access.inner]
+    variables = {each.variable for each in ranges if each.first != each.last}
     if all(each is not None for each in box):
         return list(box)
     extents = storage.extents_of(edit, array, len(box))
