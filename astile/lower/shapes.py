@@ -29,3 +29,22 @@ def literal(program: Program, statement: ast.stmt, facts: Facts) -> tuple[int, .
             hints=[f"tile by literal factors, or s.set_scope({made.array!r}, 'global')"],
         )
     return known
+
+
+def least_axes(program: Program) -> dict[str, int]:
+    """Array -> how many axes it has at least, by its rank or by the indices that stand together.
+
+    Args:
+        program: any form of a kernel.
+    """
+    found = dict(program.ranks)
+    for access in query.accesses(program.function):
+        array, indices = query.base_name(access), query.indices(access)
+        # x[None, i] and x[..., i] have more indices than axes, x[mask][i] indexes another array
+        is_plain = not any(
+            isinstance(each, (ast.Constant, ast.Attribute)) and query.integer(each) is None
+            for each in indices
+        )
+        if array is not None and is_plain and not isinstance(access.value, ast.Subscript):
+            found[array] = max(len(indices), found.get(array, 0))
+    return found

@@ -174,11 +174,17 @@ def test_the_length_of_a_tuple_is_a_number() -> None:
     assert out.tolist() == [1.5, 5.0, 12.0, 15.0]
 
 
-@pytest.mark.parametrize("value", ["x.max()", "x[i:].sum()", "x.copy()[i]"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("x.max()", "x[i:].sum()", "x.copy()[i]", "x.flat[i]"),
+        "m[i, 0] + m[i].astype(np.int32)[0]",
+    ],
+)
 def test_methods_of_arrays_are_not_called_in_kernels(value: str) -> None:
     with pytest.raises(LoweringError, match="arithmetic on whole arrays inside a kernel"):
         lower(f"""
-        def f(x, out):
+        def f(x, m, out):
             for i in block.x(out.shape[0]):
                 out[i] = {value}
         """)

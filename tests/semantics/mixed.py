@@ -270,3 +270,9 @@ def rests_of_half(h, g, out):
         out[i, 1] = (h[i] // g[i]) * g[i] + h[i]
         out[i, 2] = (h[i] ** g[i]) * h[i]
         out[i, 3] = h[i] // 3 * g[i]
+
+
+def rows_cut_off_at_zero(x, out):
+    for i in range(out.shape[0]):
+        out[i] = x[i]
+        out[i][out[i] < 0] = 0

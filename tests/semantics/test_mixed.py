@@ -155,6 +155,11 @@ def test_truth_values_as_indices():
     agrees(mixed.cells_of_flags, flags, table, np.zeros(3))
 
 
+def test_comparisons_of_rows_are_masks():
+    x = np.arange(-5.0, 7.0).reshape(3, 4)
+    agrees(mixed.rows_cut_off_at_zero, x, np.zeros((3, 4)), targets=("cpu",))
+
+
 def test_whole_parts_are_integers():
     values = -0.0, -0.3, 2.5, 7.0
     agrees(mixed.whole_parts, array("float64", *values), np.ones(4))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from astile.errors import LoweringError
 from astile.ir import query
 from astile.ir.program import Program
-from astile.lower import flow
+from astile.lower import flow, shapes
 from astile.lower.facts import Facts
 
 #: Methods of numbers that a kernel may call; `astype` becomes a cast where types are known.
@@ -84,10 +84,11 @@ def check_host(program: Program, node: ast.AST) -> None:
             )
 
 
-def _arrays(program: Program) -> set[str]:
-    """Names of arrays, as far as the program shows them."""
+def _arrays(program: Program) -> dict[str, int]:
+    """Names of arrays, as far as the program shows them, and how many axes they have at least."""
     found = {query.base_name(each) for each in query.accesses(program.function)}
-    return {each for each in found if each is not None} | program.ranks.keys()
+    named = dict.fromkeys((each for each in found if each is not None), 0)
+    return {**named, **shapes.least_axes(program)}
 
 
 def is_counted_by_data(statement: ast.stmt, facts: Facts) -> bool:
@@ -146,7 +147,7 @@ def _own_nodes(statement: ast.stmt) -> list[ast.AST]:
     return found
 
 
-def _whole_array(program: Program, node: ast.AST, arrays: Collection[str]) -> ast.expr | None:
+def _whole_array(program: Program, node: ast.AST, arrays: Mapping[str, int]) -> ast.expr | None:
     """A part of a node that computes with an array as a whole, or copies it; or None."""
     if isinstance(node, ast.Assign) and any(map(_is_slice, node.targets)):
         # Where both overlap, the value must be complete before the first cell is stored.
@@ -161,16 +162,20 @@ def _whole_array(program: Program, node: ast.AST, arrays: Collection[str]) -> as
         operands = [node.left, *node.comparators]
     elif isinstance(node, ast.UnaryOp):
         operands = [node.operand]
+    elif isinstance(node, ast.Attribute) and node.attr == "flat":
+        return node
     elif isinstance(node, ast.Call):
         if _is_method(program, node.func):
             return node
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _OF_CELLS:
+            return node if _is_part(node.func.value, arrays) else None
         head = (query.dotted(node.func) or "").partition(".")[0]
         if not program.imports.get(head, "").startswith("numpy"):
             return None
         operands = [*node.args, *(each.value for each in node.keywords)]
     else:
         return None
-    return next((e for e in operands if _is_part(program, e) or _names(e, arrays)), None)
+    return next((e for e in operands if _is_part(e, arrays) or _names(e, arrays)), None)
 
 
 def _is_method(program: Program, called: ast.expr) -> bool:
@@ -183,14 +188,13 @@ def _is_method(program: Program, called: ast.expr) -> bool:
     return isinstance(owner, (ast.Name, ast.Subscript)) and name in own
 
 
-def _is_part(program: Program, expression: ast.expr) -> bool:
+def _is_part(expression: ast.expr, arrays: Mapping[str, int]) -> bool:
     """Whether an expression is a slice, or a row of an array of a known number of axes."""
     if _is_slice(expression):
         return True
     if not isinstance(expression, ast.Subscript):
         return False
-    rank = program.ranks.get(query.base_name(expression) or "", 0)
-    return len(query.indices(expression)) < rank
+    return len(query.indices(expression)) < arrays.get(query.base_name(expression) or "", 0)
 
 
 def _choices(value: ast.expr) -> list[ast.expr]:

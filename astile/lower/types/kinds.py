@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from astile.analysis.forms import params
 from astile.ir import query
 from astile.ir.program import Program
+from astile.lower import shapes
 from astile.lower.types import call_kinds, possible, promotion, rounded, stores
 from astile.lower.types.choices import Choices
 from astile.lower.types.promotion import FRAGILE, PYTHON, Kind, is_held, joined
@@ -48,6 +49,7 @@ class Kinds:
         self.stores: dict[str, list[Store]] = {}
         for each in itertools.chain.from_iterable(self.definitions.values()):
             self.stores.setdefault(each.name, []).append(each.value)
+        self._axes = shapes.least_axes(program)
         self._returned: dict[tuple[str, ...], Kinds] = {}
         self._knows_all = False  # while names are read, a number of Python may still become another
         self._read_parameters()
@@ -312,8 +314,7 @@ class Kinds:
 
     def _is_row(self, array: str, access: ast.Subscript) -> bool:
         """Whether an access has fewer indices than its array is known to have axes."""
-        rank = self.program.ranks.get(array)
-        return rank is not None and len(query.indices(access)) < rank
+        return len(query.indices(access)) < self._axes.get(array or "", 0)
 
     # --- helper functions -----------------------------------------------------------------------
 
