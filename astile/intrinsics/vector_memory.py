@@ -22,6 +22,7 @@ from astile.intrinsics.vector_types import (
     shuffled,
     suffix,
     transposed,
+    unforeseen,
 )
 
 #: The smallest part of a vector that is stored around the caches.
@@ -232,7 +233,10 @@ def _store_where(typing: Any, mask: Any, array: Any, index: Any, vector: Any) ->
         if _is_straight(array):
             place = _wide(builder, at, vector)
             value = _for_memory(builder, values[3], vector)
-            arguments = [value, place, I32(vector.lane_bytes), values[0]]
+            some = values[0]
+            if not vector.is_float and vector.lane_bytes < 8:
+                some = unforeseen(builder, some, vector.lanes)
+            arguments = [value, place, I32(vector.lane_bytes), some]
             form = ir.FunctionType(ir.VoidType(), [each.type for each in arguments])
             name = f"llvm.masked.store.{suffix(vector.in_memory)}.p0"
             known = cgutils.get_or_insert_function(builder.module, form, name)

@@ -109,6 +109,16 @@ def splatted(builder: Any, value: Any, lanes: int) -> Any:
     return shuffled(builder, first, empty, [0] * lanes)
 
 
+def unforeseen(builder: Any, mask: Any, lanes: int) -> Any:
+    """A mask of the same lanes that LLVM cannot tell in advance.
+
+    LLVM 22 stores a narrowed integer in the width that it had before, over its neighbours, where
+    it knows that one lane of a masked store runs and which.
+    """
+    every = builder.asm(ir.FunctionType(I64, [I64]), "", "=r,0", [I64(-1)], False)
+    return builder.and_(mask, splatted(builder, builder.trunc(every, I1), lanes))
+
+
 def transposed(builder: Any, rows: list[Any]) -> list[Any]:
     """The columns of a square of vectors: as many of them as each has lanes, a power of 2.
 

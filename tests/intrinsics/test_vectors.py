@@ -182,3 +182,25 @@ def test_truth_values_under_a_mask_are_one_operation() -> None:
     text = truths.inspect_llvm((array, array, numba.types.int64))
     assert "llvm.masked.load.v8i8" in text
     assert "llvm.masked.store.v8i8" in text
+
+
+@numba.njit(error_model="numpy")
+def narrowed_alone(a, out):
+    """One lane of each vector, which is known when this is compiled."""
+    for row in range(2):
+        store_where(below(row, 1, 2), out, (row, 0), convert(load(a, 0, 2), out.dtype))
+    store_where(below(0, 1, 4), out, (2, 0), convert(load(a, 0, 4), out.dtype))
+    store_where(count(0, 8) == splat(2, 8), out, (3, 0), convert(load(a, 0, 8), out.dtype))
+
+
+@pytest.mark.parametrize("narrow", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32])
+@pytest.mark.parametrize("wide", [np.int16, np.int32, np.int64])
+def test_neighbours_of_a_narrowed_number_that_is_stored_alone(
+    narrow: type[np.integer], wide: type[np.integer]
+) -> None:
+    """LLVM knows the lane of such a mask, and stores it as it was before it was narrowed."""
+    out = np.full((4, 8), 77, narrow)
+    narrowed_alone(np.arange(1, 9).astype(wide), out)
+    wanted = np.full((4, 8), 77, narrow)
+    wanted[0, 0], wanted[2, 0], wanted[3, 2] = 1, 1, 3
+    np.testing.assert_array_equal(out, wanted)
