@@ -25,6 +25,7 @@ that are C-contiguous by their type are read and written with one instruction.
 ``get_where(mask, a, index)``                  one cell if any lane of the mask holds, else 0
 ``prefetch(a, index)``                         brings the line of a cell near; any index is safe
 ``prefetch_second(a, index)``                  the same, as near as the second cache
+``empty_aligned(shape, dtype)``                np.empty at a multiple of 64 bytes
 ``fence()``                                    waits until streaming stores are done
 ``splat(x, lanes)``, ``count(start, lanes)``   ``x, x, ...`` and ``start, start + 1, ...``
 ``below(start, stop, lanes)``                  mask of ``count(start, lanes) < stop``
@@ -60,6 +61,7 @@ from astile.intrinsics.vector_arithmetic import (
     smaller,
     square_root,
 )
+from astile.intrinsics.vector_arrays import empty_aligned
 from astile.intrinsics.vector_lanes import (
     below,
     count,
@@ -99,6 +101,7 @@ __all__ = [
     "columns",
     "convert",
     "count",
+    "empty_aligned",
     "exponential",
     "fence",
     "fma",

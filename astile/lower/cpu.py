@@ -26,6 +26,7 @@ from astile.lower.vectors import explicit, registers
 from astile.lower.vectors.explicit import Machine
 
 _VECTORS = "astile.intrinsics.vectors."
+_ACCESSES = tuple(_VECTORS + each for each in ("load", "store", "columns"))
 
 
 def lower(
@@ -148,6 +149,24 @@ class _Writer:
                 for keyword in call.keywords:
                     keyword.value = dtype if keyword.value is made.dtype else keyword.value
         dtypes.spell_python_types(function, self.numpy)
+        self._aligned(function)
+
+    def _aligned(self, function: ast.FunctionDef) -> None:
+        """Let arrays that vectors are loaded from or stored to start at a line of the cache."""
+        imports = self.program.imports.items()
+        words = {name for name, path in imports if path.startswith(_ACCESSES)}
+        calls = [each for each in ast.walk(function) if isinstance(each, ast.Call)]
+        given = [each.args for each in calls if query.dotted(each.func) in words]
+        used = {each.id for args in given for each in args if isinstance(each, ast.Name)}
+        for statement in query.statements(function):
+            made = query.allocation(statement)
+            if made is None or made.word != "empty" or made.array not in used:
+                continue
+            assert isinstance(statement, ast.Assign)
+            call = statement.value
+            assert isinstance(call, ast.Call)
+            if len(call.args) == 2 and not isinstance(call.args[1], ast.Constant):
+                call.func = nodes.name(self.frame.word(_VECTORS + "empty_aligned"))
 
     def indices(self, program: Program) -> None:
         """Indices that are never negative are cast where the compiler does not see it."""

@@ -71,6 +71,22 @@ def test_what_is_certainly_left_after_whole_vectors_stands_under_no_condition() 
     ]
 
 
+def test_arrays_made_for_vectors_start_at_a_line_of_the_cache() -> None:
+    text = lowered(
+        "def f(x, y):\n"
+        "    t = np.empty((x.shape[0], 16), float32)\n"
+        "    u = np.empty(x.shape[0], float32)\n"
+        "    for i in range(x.shape[0]):\n"
+        "        u[i] = x[i]\n"
+        "        for j in vector(16):\n"
+        "            t[i, j] = x[j] * u[i]\n"
+        "    y[0] = t[0, 0]",
+        F32,
+    )
+    assert "t = empty_aligned((x.shape[0], 16), float32)" in text
+    assert "u = np.empty(x.shape[0], float32)" in text  # read cell by cell
+
+
 def test_products_are_contracted_unless_exact() -> None:
     text = "def f(x, y):\n    for j in vector(16):\n        y[j] += x[j] * float32(2.0)"
     assert "fma(load(x, 0, 16), splat(float32(2.0), 16), load(y, 0, 16))" in lowered(text, F32)

@@ -1,15 +1,16 @@
-import numpy as np
 from numba import njit, prange
 from numpy import float32, uint64
 
 from astile.intrinsics.linked_once import linked_once
-from astile.intrinsics.vectors import below, fma, get, load, load_where, splat, store_where
+from astile.intrinsics.vectors import (
+    below, empty_aligned, fma, get, load, load_where, splat, store_where
+)
 
 
 @linked_once
 @njit(error_model="numpy")
 def matmul_part(K, B, j_0, N, M, A, C):
-    B_local = np.empty((K, 64), B.dtype)
+    B_local = empty_aligned((K, 64), B.dtype)
     for B_0 in range(min(K, B.shape[0])):
         inside = below(j_0 * 64, N, 16)
         store_where(inside, B_local, (B_0, 0), load_where(inside, B, (B_0, j_0 * 64)))

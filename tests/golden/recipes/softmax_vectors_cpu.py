@@ -5,7 +5,7 @@ from numba import njit, prange
 from numpy import float32, uint64
 
 from astile.intrinsics.linked_once import linked_once
-from astile.intrinsics.vectors import lane, load, splat, store
+from astile.intrinsics.vectors import empty_aligned, lane, load, splat, store
 
 
 @linked_once
@@ -59,7 +59,7 @@ def softmax_part(n, i_0, top_rf_local_dtype, m, x, out):
         for j in range(m // 64 * 64, m):
             top = max(top, x[i_0 * 16 + i_1, uint64(j)])
         total = np.float32(0.0)
-        total_rf_local = np.empty(64, np.float32)
+        total_rf_local = empty_aligned(64, np.float32)
         number_s = splat(float32(0), 16)
         store(total_rf_local, 0, number_s)
         store(total_rf_local, 16, number_s)
