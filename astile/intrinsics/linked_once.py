@@ -15,7 +15,7 @@ from numba.core.types.containers import StarArgTuple  # noqa: TID251
 from numba.core.typing import signature  # noqa: TID251
 from numba.extending import intrinsic  # noqa: TID251
 
-from astile.intrinsics.fewer_passes import with_fewer_passes
+from astile.intrinsics.quick_compiler import use_quick_compiler
 
 __all__ = ["linked_once"]
 
@@ -37,7 +37,7 @@ def linked_once(function: Any) -> Any:
     """
     if not hasattr(function, "targetoptions"):  # with NUMBA_DISABLE_JIT
         return function
-    with_fewer_passes(function)
+    use_quick_compiler(function)
     function.targetoptions.update(no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
     def called(typing_context: Any, *given: Any) -> tuple[Any, Callable[..., Any]]:

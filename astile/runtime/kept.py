@@ -37,7 +37,7 @@ def keep(function: Callable[..., object], digest: str) -> None:
         digest: of the module and of the versions that matter.
     """
     for dispatcher in _dispatchers(function):
-        importlib.import_module("astile.intrinsics.fewer_passes").with_fewer_passes(dispatcher)
+        importlib.import_module("astile.intrinsics.quick_compiler").use_quick_compiler(dispatcher)
         dispatcher._cache = _Kept(dispatcher, digest, Sealed(default_cache_dir()))
         dispatcher.compile = collector.waiting()(dispatcher.compile)
 

@@ -1,7 +1,8 @@
-"""Two passes of numba's compiler run where they change something, and only there."""
+"""Passes of numba's compiler run where they change something; types are found once."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from functools import reduce
 from typing import Any
@@ -12,9 +13,11 @@ import pytest
 numba = pytest.importorskip("numba")
 
 from numba.core.inline_closurecall import InlineClosureCallPass  # noqa: E402, TID251
+from numba.core.registry import cpu_target  # noqa: E402, TID251
 from numba.core.rewrites import rewrite_registry  # noqa: E402, TID251
+from numba.core.typing.context import BaseContext  # noqa: E402, TID251
 
-from astile.intrinsics.fewer_passes import with_fewer_passes  # noqa: E402
+from astile.intrinsics.quick_compiler import use_quick_compiler  # noqa: E402
 
 Passes = list[str]
 
@@ -47,7 +50,7 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> Passes:
 
 def result(f: Callable[..., Any], *arguments: Any) -> Any:
     compiled = numba.njit(f)
-    with_fewer_passes(compiled)
+    use_quick_compiler(compiled)
     return compiled(*arguments)
 
 
@@ -95,3 +98,42 @@ def test_fields_of_records_have_their_names(passes: Passes) -> None:
         return x[0]["a"]
 
     assert result(f, np.ones(1, [("a", np.float32)])) == 1.0
+
+
+@pytest.fixture
+def products(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The types of the products that numba looked for."""
+    found: list[Any] = []
+    resolve = BaseContext.resolve_function_type
+
+    def resolved(self: Any, function: Any, given: Any, named: Any) -> Any:
+        if getattr(function, "typing_key", None) is operator.mul:
+            found.append(given)
+        return resolve(self, function, given, named)
+
+    monkeypatch.setattr(BaseContext, "resolve_function_type", resolved)
+    return found
+
+
+def test_products_of_one_type_are_looked_for_once(products: list[Any]) -> None:
+    def f(x: float, n: int) -> float:
+        return x * x * x + n * n * n
+
+    assert result(f, 2.0, 3) == 35.0
+    assert len(products) == len(set(products)) == 2
+
+
+@numba.njit
+def failing(x: float) -> float:
+    return x.nothing  # type: ignore[attr-defined,no-any-return]
+
+
+def test_what_remembers_types_is_gone_afterwards() -> None:
+    use_quick_compiler(failing)
+
+    def f(x: float) -> float:
+        return failing(x)
+
+    with pytest.raises(numba.TypingError):
+        result(f, 1.0)
+    assert "resolve_function_type" not in vars(cpu_target.typing_context)
