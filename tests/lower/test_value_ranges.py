@@ -75,6 +75,10 @@ def test_names_hold_all_that_they_are_set_to() -> None:
     either = "        b = x[i] & 3\n        if x[i] > 4:\n            b = 9\n"
     assert range_of("b", before=either) == (0, 9)
     assert range_of("b", before="        b = x[i] & 3\n        b += 1\n") == INT64
+    again = "        b = x[i]\n        b = min(max(b, 0), 5)\n"
+    assert range_of("b", before=again) == (0, 5)
+    kept = "        if i == 0:\n            b = 3\n        b = max(b - 1, 0)\n"
+    assert range_of("b", before=kept) == (0, INT64[1])
     assert range_of("k", before="        for k in range(2, x[i] & 7):\n            pass\n") == (
         2,
         6,

@@ -81,6 +81,40 @@ def test_what_is_computed_of_data_is_inside_where_all_that_it_may_be_is() -> Non
     assert checks_of(kernel) == [False, True]
 
 
+def test_an_index_with_a_name_is_inside_where_sizes_say_so() -> None:
+    def binned(x, counts):
+        bins = counts.shape[0]
+        for i in range(x.shape[0]):
+            level = max(0, min(int(x[i] * bins), bins - 1))
+            counts[level] += 1
+
+    kernel = tile(target="cpu")(binned)
+    x = np.array([-0.5, 0.0, 0.3, 0.99, 1.0, 7.0])
+    counts, expected = np.zeros((2, 9), np.int64)
+    binned(x, expected)
+    kernel(x, counts)
+    np.testing.assert_array_equal(counts, expected)
+    with pytest.raises(IndexError):
+        kernel(x, np.zeros(0, np.int64))
+    assert checks_of(kernel) == [False, True]
+
+
+def test_an_index_from_an_iteration_before_is_checked_against_what_holds_now() -> None:
+    def late(x, counts):
+        level = 0
+        for i in range(x.shape[0]):
+            counts[level] += 1
+            level = min(i, 3)
+
+    kernel = tile(target="cpu")(late)
+    counts = np.zeros(2, np.int64)
+    with pytest.raises(IndexError):
+        kernel(np.zeros(9), counts)
+    counts = np.zeros(4, np.int64)
+    kernel(np.zeros(9), counts)
+    np.testing.assert_array_equal(counts, [2, 1, 1, 5])
+
+
 def test_a_histogram_of_bytes_runs_on_several_cores() -> None:
     schedule = Schedule(counted)
     recipes.histogram(schedule, "i", "counts", parts=2)

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from astile.analysis import isl
-from astile.analysis.extents import ends
 from astile.analysis.extents.conditions import Condition, Unproved
+from astile.analysis.extents.ends import Reckoner, Values
 from astile.analysis.forms import affine_sets
 from astile.analysis.forms.affine_sets import Quasi
 from astile.analysis.forms.apart import apart_form
@@ -79,7 +79,7 @@ def helpers_index(program: Program) -> bool:
     return any(query.accesses(each.function) for each in program.helper_programs.values())
 
 
-def sure(program: Program, values: ends.Values | None = None) -> tuple[Condition, ...] | None:
+def sure(program: Program, values: Values | None = None) -> tuple[Condition, ...] | None:
     """Conditions under which no access leaves its array, whatever data decide; None without any.
 
     Args:
@@ -299,14 +299,14 @@ class _Sure(_Bounds):
 
     of_data = True
 
-    def __init__(self, scene: Scene, values: ends.Values | None) -> None:
+    def __init__(self, scene: Scene, values: Values | None) -> None:
         super().__init__(scene)
-        self.values = values
+        self._reckoner = None if values is None else Reckoner(scene.program, values)
 
     def _not_affine(self, leaf: Leaf, access: Guarded, key: tuple[str, int]) -> None:
         scope = self.scene.accesses[leaf.number].scope
         index, extent = query.indices(access.node)[key[1]], scope.extent(*key)
-        found = None if self.values is None else ends.ends(index, scope, self.values)
+        found = None if self._reckoner is None else self._reckoner.ends(index, scope)
         if found is None or extent is None:
             super()._not_affine(leaf, access, key)
             return

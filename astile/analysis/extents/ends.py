@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import ast
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from astile.analysis.forms import affine_sets
 from astile.analysis.forms.affine_sets import Quasi, Scope
+from astile.ir import query
+from astile.ir.program import Program
 
 #: Least and greatest value.
 Ends = tuple[Quasi, Quasi]
+#: Words of isl.
+_FUNCTIONS = frozenset(("floor", "mod", "min", "max"))
 
 
 class Values(Protocol):
@@ -21,47 +29,112 @@ class Values(Protocol):
     def is_wide(self, value: ast.expr, /) -> bool:
         """Whether arithmetic gives what it gives in Python, and does not wrap around earlier."""
 
+    def sources(self, load: ast.Name, /) -> Sequence[ast.expr] | None:
+        """What a name may have been set to where it is read; None where that is not known."""
 
-def ends(value: ast.expr, scope: Scope, values: Values) -> Ends | None:
-    """The ends of an integer, or None where it is not known to be one.
+
+class Reckoner:
+    """Finds the ends of integers.
 
     Args:
-        value: an expression.
-        scope: what is known of names where it stands.
-        values: what is known of others.
+        program: the program.
+        values: what is known of its values.
     """
-    exact = affine_sets.quasi(value, scope)
-    if exact is not None:
-        return exact, exact
-    found = values.of(value)
-    if found is None:
+
+    def __init__(self, program: Program, values: Values) -> None:
+        self._values = values
+        stored = Counter(
+            node.id
+            for node in query.preorder(program.function)
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+        )
+        parameters = query.parameters(program.function)
+        stored.update(parameters)
+        self._changing = frozenset(name for name, count in stored.items() if count > 1)
+        self._arguments = frozenset(map(affine_sets.mangled, parameters)) - self._changing
+        self._names: dict[ast.Name, Ends | None] = {}
+
+    def ends(self, value: ast.expr, scope: Scope) -> Ends | None:
+        """The ends of an integer, or None where it is not known to be one.
+
+        Args:
+            value: an expression.
+            scope: what is known of names where it stands.
+        """
+        exact = affine_sets.quasi(value, scope)
+        if exact is not None:
+            return exact, exact
+        found = self._values.of(value)
+        if found is None:
+            return None
+        made = self._computed(value, scope)
+        return (affine_sets.const(found[0]), affine_sets.const(found[1])) if made is None else made
+
+    def _computed(self, value: ast.expr, scope: Scope) -> Ends | None:
+        """The ends by those of the operands; None where the type of the value tells more."""
+        match value:
+            case ast.Name():
+                if value not in self._names:
+                    self._names[value] = None  # while it is looked at: made from itself
+                    self._names[value] = self._of_sources(value, scope)
+                return self._names[value]
+            case ast.BinOp(left=left, op=ast.Mod(), right=right):
+                divisor = affine_sets.quasi(right, scope)
+                if divisor is None or divisor.value is not None or self._values.of(left) is None:
+                    return None
+                return _remainder(divisor)
+            case ast.BinOp(left=left, op=op, right=right) if self._values.is_wide(value):
+                first = self.ends(left, scope)
+                second = None if first is None else self.ends(right, scope)
+                return None if first is None or second is None else _binary(first, op, second)
+            case ast.Call(func=ast.Name(id="min" | "max" as word), args=arguments, keywords=[]):
+                if word in scope.hidden or len(arguments) < 2:
+                    return None
+                return _joined(word, word, [self.ends(each, scope) for each in arguments])
         return None
-    made = _computed(value, scope, values)
-    return (affine_sets.const(found[0]), affine_sets.const(found[1])) if made is None else made
+
+    def _of_sources(self, load: ast.Name, scope: Scope) -> Ends | None:
+        """The ends of a name, where sizes alone decide those of all that it may have been set to.
+
+        Where it was set, loop variables had other values than where it is read.
+        """
+        sources = self._values.sources(load)
+        if not sources:
+            return None
+        fixed = self._fixed(scope)
+        return _joined("min", "max", [self.ends(each, fixed) for each in sources])
+
+    def _fixed(self, scope: Scope) -> Scope:
+        """What holds all through a call of what is known at one place."""
+        values = {
+            name: form
+            for name, form in scope.values.items()
+            if name not in self._changing and self._is_fixed(form)
+        }
+        shapes = {
+            array: tuple(e if e is not None and self._is_fixed(e) else None for e in extents)
+            for array, extents in scope.shapes.items()
+            if array not in self._changing
+        }
+        return replace(scope, values=values, shapes=shapes)
+
+    def _is_fixed(self, form: Quasi) -> bool:
+        """Whether an integer is made of arguments that are the same all through a call."""
+        parameters = affine_sets.parameters_in([form.text])
+        named = set(re.findall(r"[A-Za-z_]\w*", form.text)) - parameters
+        return named <= _FUNCTIONS and all(
+            affine_sets.quotient_of(each) is not None or each.partition("_")[2] in self._arguments
+            for each in parameters
+        )
 
 
-def _computed(value: ast.expr, scope: Scope, values: Values) -> Ends | None:
-    """The ends by those of the operands; None where the type of the value tells more."""
-    match value:
-        case ast.BinOp(left=left, op=ast.Mod(), right=right):
-            divisor = affine_sets.quasi(right, scope)
-            if divisor is None or divisor.value is not None or values.of(left) is None:
-                return None
-            return _remainder(divisor)
-        case ast.BinOp(left=left, op=op, right=right) if values.is_wide(value):
-            first = ends(left, scope, values)
-            second = None if first is None else ends(right, scope, values)
-            return None if first is None or second is None else _binary(first, op, second)
-        case ast.Call(func=ast.Name(id="min" | "max" as word), args=arguments, keywords=[]):
-            if word in scope.hidden or len(arguments) < 2:
-                return None
-            parts = [ends(each, scope, values) for each in arguments]
-            known = [each for each in parts if each is not None]
-            if len(known) < len(parts):
-                return None
-            lows, highs = ([each[side] for each in known] for side in (0, 1))
-            return affine_sets.extreme(word, lows), affine_sets.extreme(word, highs)
-    return None
+def _joined(low: str, high: str, parts: Sequence[Ends | None]) -> Ends | None:
+    """The ends of what is one of several, each end the least or the greatest of theirs."""
+    known = [each for each in parts if each is not None]
+    if len(known) < len(parts):
+        return None
+    lows, highs = ([each[side] for each in known] for side in (0, 1))
+    return affine_sets.extreme(low, lows), affine_sets.extreme(high, highs)
 
 
 def _remainder(divisor: Quasi) -> Ends | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from astile.ir import query
 from astile.ir.program import Program
-from astile.lower.types import call_kinds
+from astile.lower.types import call_kinds, reaching
 from astile.lower.types.kinds import Kinds
 from astile.lower.types.promotion import family, native
 from astile.lower.types.stores import Counted, Store
@@ -46,7 +46,8 @@ class ValueRanges:
         self._program, self._kinds = program, Kinds(program, types)
         self._parameters = frozenset(query.parameters(program.function))
         self._counted = _headers(program.function)
-        self._names: dict[str, ValueRange | None] = {}
+        self._sources = reaching.find(program.function, self._kinds.definitions, (), reaching.never)
+        self._found: dict[ast.expr, ValueRange | None] = {}
 
     def is_wide(self, value: ast.expr) -> bool:
         """Whether arithmetic gives what it gives in Python, and does not wrap around earlier."""
@@ -74,8 +75,8 @@ class ValueRanges:
         match value:
             case ast.Constant(value=int(number)):
                 return ValueRange(int(number), int(number))
-            case ast.Name(id=name):
-                return self._of_name(name)
+            case ast.Name():
+                return self._of_name(value)
             case ast.BinOp(left=left, op=op, right=right):
                 return _computed(self._of(left), op, self._of(right))
             case ast.UnaryOp(op=ast.USub(), operand=operand):
@@ -115,28 +116,36 @@ class ValueRanges:
 
     # --- names ----------------------------------------------------------------------------------
 
-    def _of_name(self, name: str) -> ValueRange | None:
-        if name not in self._names:
-            self._names[name] = None  # while it is looked at: a name made from itself
-            self._names[name] = self._of_stores(name)
-        return self._names[name]
+    def sources(self, load: ast.Name) -> list[ast.expr] | None:
+        """What a name may have been set to where it is read; None where that is not known."""
+        stores = self._stores(load)
+        found = [each for each in stores if isinstance(each, ast.expr)]
+        return found if found and len(found) == len(stores) else None
 
-    def _of_stores(self, name: str) -> ValueRange | None:
-        """What a name may hold of all that it is ever set to."""
-        if name in self._parameters:
-            return None
-        stores = self._kinds.stores.get(name)
-        if stores is None:
-            frozen = self._program.constants.get(name)
-            return ValueRange(frozen, frozen) if type(frozen) is int else None
-        return _union(self._of_store(name, each) for each in stores)
+    def _stores(self, load: ast.Name) -> list[Store]:
+        """All that a name may have been set to where it is read; nothing where not known."""
+        if load.id in self._parameters:
+            return []
+        if load in self._sources:
+            return [each.value for each in self._sources[load]]
+        return self._kinds.stores.get(load.id, [])
+
+    def _of_name(self, load: ast.Name) -> ValueRange | None:
+        frozen = self._program.constants.get(load.id)
+        if type(frozen) is int and load.id not in self._kinds.stores:
+            is_constant = load.id not in self._parameters
+            return ValueRange(frozen, frozen) if is_constant else None
+        return _union(self._of_store(load.id, each) for each in self._stores(load))
 
     def _of_store(self, name: str, store: Store) -> ValueRange | None:
-        if isinstance(store, ast.AugAssign):
-            return None  # from itself
         if isinstance(store, Counted):
             return _union(self._of_header(each) for each in self._counted.get(name, [None]))
-        return self._of(store) if isinstance(store, ast.expr) else None
+        if not isinstance(store, ast.expr):
+            return None
+        if store not in self._found:
+            self._found[store] = None  # while it is looked at: a name made from itself
+            self._found[store] = self._of(store)
+        return self._found[store]
 
     def _of_header(self, header: query.Header | None) -> ValueRange | None:
         step = None if header is None else query.integer(header.step)
