@@ -526,3 +526,17 @@ def chosen_and_widened(x, a, out):
     t = np.where(x[0] > 0, x[0], x[1])
     t += np.float64(0.1)
     out[0, 0] = t
+
+
+def divided_by_call(x, a, out):
+    for i in range(len(x)):
+        out[i, 0] = np.fmod(a[i], 7) + np.fmod(a[i], -3) * 0.5
+        out[i, 1] = np.fmod(a[i], a[i] * 0)
+        out[i, 2] = np.remainder(x[i] * 0, -3.0) + np.fmod(x[i], 0.5)
+        out[i, 3] = np.true_divide(a[i], a[i] + 40) + np.divide(a[i], 3)
+
+
+def remainders_of_rows(x, a, out):
+    t = np.fmod(a, a - 50)
+    for i in range(len(x)):
+        out[i, 0] = t[i]

@@ -186,6 +186,24 @@ def test_12_arrays_without_axes_that_are_changed_in_place(function, target):
     refused(function, x, a, zeros((3, 4)), target=target, match="array without axes")
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int32"])
+def test_12_divisions_by_call(dtype):
+    x, a = array("float32", 0.3, -0.7, 2.1), array(dtype, 9, 100, 7) - np.array(8, dtype)
+    agrees(corners.divided_by_call, x, a, zeros((3, 4)), targets=["python", "cpu"])
+    agrees(corners.divided_by_call, x, -a, zeros((3, 4)), targets=["python", "cpu"])
+
+
+@pytest.mark.parametrize("function", [corners.divided_by_call, corners.remainders_of_rows])
+def test_12_remainders_that_numba_does_not_have(function):
+    x, a = array("float32", 0.3, -0.7, 2.1), array("int8", 9, 100, 7)
+    refused(function, x, a, zeros((3, 4)), target="emulate", match="fmod")
+
+
+def test_12_remainders_of_whole_arrays():
+    x, a = array("float32", 0.3, -0.7, 2.1), array("int8", 9, 100, 7)
+    refused(corners.remainders_of_rows, x, a, zeros((3, 4)), target="cpu", match="fmod")
+
+
 def test_12_functions_of_narrow_numbers():
     x, a = array("float32", 0.32, -0.79, 2.11), array("int8", -128, 100, 7)
     agrees(corners.functions_of_narrow_numbers, x, a, zeros((3, 4)))

@@ -57,7 +57,8 @@ def near_remainder() -> tuple[str, Callable[..., object], Program]:
     return "wrapped", functools.partial(_stand_in, "wrapped"), program
 
 
-#: Functions of NumPy that numba has for arrays only, or gives an array for -> how they are written.
+#: Functions of NumPy that numba has for arrays only, gives an array for, or has other values of
+#: -> how they are written for numbers.
 _OF_NUMBERS = {
     "where": """def chosen(test, then, other):
     return then if test else other
@@ -67,15 +68,19 @@ _OF_NUMBERS = {
         a = low
     return high if a > high or high != high else a
 """,
+    "fmod": """def remainder_of_first(a, b):
+    rest = a % b
+    return rest - b if rest != 0 and (rest < 0) != (a < 0) else rest
+""",
 }
 
 
 @functools.cache
 def of_numbers(word: str) -> tuple[str, Callable[..., object], Program]:
-    """A function for `np.where` or `np.clip` of numbers: its name, a stand-in, and the program.
+    """A function for `np.where`, `np.clip` or `np.fmod`: its name, a stand-in, and the program.
 
     Args:
-        word: ``"where"`` or ``"clip"``.
+        word: ``"where"``, ``"clip"`` or ``"fmod"``.
     """
     text = _OF_NUMBERS[word]
     function = ast.parse(text).body[0]

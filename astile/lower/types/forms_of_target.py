@@ -80,6 +80,15 @@ class FormsOfTarget(Expressions):
             return made
         return self._helped(made.args, *checked.of_numbers(word))
 
+    def whole_remainder(self, plain: ast.Call, made: ast.Call) -> ast.expr:
+        """``np.fmod`` of integers, of which numba gives any number."""
+        if not self.whole.is_checked or self.kinds.is_array(plain):
+            hint = (
+                "write it as a loop over cells with target='cpu', or a - a // b * b where a, b > 0"
+            )
+            self.refuse("numba has no np.fmod of integers here", plain, hint)
+        return self._helped(made.args, *checked.of_numbers("fmod"))
+
     def check_update_of_number(self, name: ast.Name, plain: ast.BinOp) -> None:
         """Refuse an update in place that other names see, or that rounds to another type."""
         if name.id not in self.axisless.names or self.kinds.is_array(plain.left):

@@ -15,7 +15,7 @@ from astile.lower.types import dtypes, promotion, unheld
 from astile.lower.types.choices import ufunc
 from astile.lower.types.kinds import Kinds
 from astile.lower.types.operators import Operators
-from astile.lower.types.promotion import FRAGILE, NARROW, PYTHON, Kind, native
+from astile.lower.types.promotion import FRAGILE, NARROW, PYTHON, Kind, family, native
 
 #: Functions of NumPy that give one number, in numba of another type than in NumPy.
 _RETYPED = ("sum", "prod", "mean", "std", "var", "nansum", "nanmean", "nanstd", "nanvar", "median")
@@ -31,6 +31,12 @@ _EXACT = (
     "isfinite",
     "signbit",
 )
+#: Functions of NumPy of which numba has other values or types than of the operator.
+_OPERATORS: dict[np.ufunc, type[ast.operator]] = {
+    np.floor_divide: ast.FloorDiv,
+    np.remainder: ast.Mod,
+    np.true_divide: ast.Div,
+}
 
 
 class NumpyCalls(Operators):
@@ -51,6 +57,10 @@ class NumpyCalls(Operators):
     @abstractmethod
     def of_numbers(self, word: str, made: ast.Call) -> ast.expr:
         """A call of `np.where` or `np.clip` whose arguments are numbers."""
+
+    @abstractmethod
+    def whole_remainder(self, plain: ast.Call, made: ast.Call) -> ast.expr:
+        """A call of `np.fmod` of integers."""
 
     def check_cast(self, kind: Kind, value: ast.expr) -> None:
         """Refuse a number of the text that becomes one of a type that does not hold it."""
@@ -77,9 +87,10 @@ class NumpyCalls(Operators):
         if isinstance(getattr(np, name, None), np.ufunc):
             self.check_half(kind, plain)
             function = ufunc(path)
-            if function is np.floor_divide and self._has_typed(plain):
-                left, right = plain.args  # numba has other values for floating-point numbers
-                return self.fixed(nodes.copy_place(plain, nodes.binary(left, ast.FloorDiv, right)))
+            if function in _OPERATORS and self._has_typed(plain):
+                left, right = plain.args
+                operation = nodes.binary(left, _OPERATORS[function], right)
+                return self.fixed(nodes.copy_place(plain, operation))
             if function is not None and len(plain.args) == function.nin and not plain.keywords:
                 if self.are_whole(plain.args):
                     self.whole_call(function, plain, made)
@@ -88,6 +99,8 @@ class NumpyCalls(Operators):
                 if function in (np.absolute, np.negative):
                     self.check_wrapping(plain, plain.args[0])
                 result = self.sign(kind, plain, made) if function is np.sign else made
+                if function is np.fmod and kind is not None and family(kind) in "iu":
+                    result = self.whole_remainder(plain, made)
                 is_half = kind == "float16" and function.__name__ not in _EXACT
                 is_narrow = kind in NARROW and not self.kinds.is_array(plain)
                 if kind is not None and (is_half or is_narrow):
