@@ -24,6 +24,7 @@ from astile.runtime.arrays import array_facts
 from astile.runtime.findings import Findings
 from astile.runtime.specialize import Other, Specializer
 from astile.runtime.uses import uses
+from astile.schedule import bare
 from astile.schedule.schedule import Schedule
 from astile.schedule.step import Step
 from astile.schedule.wants import Wants
@@ -246,7 +247,7 @@ class Forms:
         if self._scheduling is not None:
             self._scheduling(made)
         else:
-            self._wants[family] = astile.schedule.compose.auto(made, self._tiles, family)
+            self._wants[family] = bare.choose(made, self._tiles, family)
         return made
 
     @property
@@ -311,7 +312,7 @@ class Forms:
     def _plain(self) -> Specializer:
         """What runs on a CPU for types for which some of the steps are no use."""
         made = Schedule(self.program, exact=self._exact)
-        astile.schedule.for_cores.for_cores(made, plain=True)
+        bare.choose_plain(made)
         return self._specializer_of(lambda: made.program, "cpu", made.steps, made.state)
 
     def _specializer_of(

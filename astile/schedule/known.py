@@ -92,6 +92,21 @@ class Kept:
         return program_from(zlib.decompress(self.text), base)
 
 
+@dataclass(frozen=True)
+class KeptSteps:
+    """What is known of a function that takes several steps.
+
+    Args:
+        steps: the steps, with the names of the states after them.
+        free_loop: the next loop identity after them that no loop ever had.
+        result: what the function returned, as it was kept.
+    """
+
+    steps: tuple[tuple[str, Kept], ...]
+    free_loop: int
+    result: Any
+
+
 class Known:
     """The steps that are known of schedules of one program.
 
@@ -104,6 +119,8 @@ class Known:
     def __init__(self, original: Program, *, exact: bool, files: Sealed) -> None:
         self._original = original
         self._files = files
+        #: So many steps were refused that more time might have proved.
+        self.undecided = 0
         self.start: str | None = None
         with contextlib.suppress(NotStored):
             self.start = _hashed([engine(), exact, program_text(original, None)])
@@ -144,14 +161,44 @@ class Known:
             state: its name.
         """
         found = None if state is None else self._files.read(["step", state])
+        return None if found is None else _kept_in(found)
+
+    def find_several(self, state: str | None) -> KeptSteps | None:
+        """The steps of a function that leads to a state, None where they are not known.
+
+        Args:
+            state: its name.
+        """
+        found = None if state is None else self._files.read(["several", state])
         if found is None:
             return None
-        head, _, text = found.partition(b"\n")
-        held = json.loads(head)
-        primitive, arguments, options = held["call"]
-        proof = Proved(held["kind"], tuple(held["sizes"]), held["seconds"], is_kept=True)
-        call = Call(primitive, tuple(arguments), options)
-        return Kept(call, tuple(held["loops"]), held["next_loop"], proof, text)
+        head, _, content = found.partition(b"\n")
+        held, steps, begin = json.loads(head), [], 0
+        for after, size in held["steps"]:
+            steps.append((after, _kept_in(content[begin : begin + size])))
+            begin += size
+        return KeptSteps(tuple(steps), held["free_loop"], held["result"])
+
+    def keep_several(
+        self, state: str | None, states: Sequence[str | None], free_loop: int, result: Any
+    ) -> None:
+        """Keep the steps of a function, if all of them are kept.
+
+        Args:
+            state: the name of the state to which it leads.
+            states: the names of the states after its steps.
+            free_loop: as for `KeptSteps`.
+            result: what the function returned, as JSON holds it.
+        """
+        contents = [self._files.read(["step", each]) for each in states if each is not None]
+        found = [each for each in contents if each is not None]
+        if state is None or len(found) < len(states):
+            return
+        sizes = [[each, len(content)] for each, content in zip(states, found, strict=True)]
+        head = {"steps": sizes, "free_loop": free_loop, "result": result}
+        self._files.write(
+            ["several", state], b"\n".join([json.dumps(head).encode(), b"".join(found)])
+        )
 
     def keep(
         self, state: str | None, call: Call, loops: Sequence[int], program: Program, proof: Proved
@@ -196,6 +243,15 @@ class Known:
         """
         if state is not None:
             self._files.write(["refused", state], b"")
+
+
+def _kept_in(content: bytes) -> Kept:
+    head, _, text = content.partition(b"\n")
+    held = json.loads(head)
+    primitive, arguments, options = held["call"]
+    proof = Proved(held["kind"], tuple(held["sizes"]), held["seconds"], is_kept=True)
+    call = Call(primitive, tuple(arguments), options)
+    return Kept(call, tuple(held["loops"]), held["next_loop"], proof, text)
 
 
 def _hashed(parts: Sequence[Any]) -> str:

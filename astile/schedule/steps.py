@@ -223,8 +223,7 @@ class Steps(ABC):
         state = self._state_after(asked)
         kept = self._kept(asked, state) if not unsafe else None
         if kept is not None:
-            base = self.original
-            self._take(state, kept.call, kept.next_loop, kept.proof, lambda: kept.program(base))
+            self._take_kept(state, kept)
             return self._handles(kept.loops)
         call = self._spelled(asked)
         try:
@@ -240,6 +239,10 @@ class Steps(ABC):
             self._known.keep(state, call, loops, program, proof)
         self._take(state, call, program.next_loop, proof, lambda: program)
         return self._handles(loops)
+
+    def _take_kept(self, state: str | None, kept: Kept) -> None:
+        base = self.original
+        self._take(state, kept.call, kept.next_loop, kept.proof, lambda: kept.program(base))
 
     def _take(
         self,
@@ -302,7 +305,9 @@ class Steps(ABC):
         """Keep that a step was refused, unless another time might be enough to prove it."""
         if self._known is None or not isinstance(error, ScheduleError):
             return
-        if analysis.isl.OUT_OF_TIME not in error.diagnostic.message:
+        if analysis.isl.OUT_OF_TIME in error.diagnostic.message:
+            self._known.undecided += 1
+        else:
             self._known.keep_refusal(state)
 
     @contextlib.contextmanager

@@ -7,14 +7,14 @@ import zlib
 import numpy as np
 import pytest
 
-from astile import IllegalSchedule, Schedule, tile
+from astile import IllegalSchedule, Schedule, ScheduleError, tile
 from astile.cache import engine
 from astile.cache.files import CACHE_VARIABLE
 from astile.cache.sealed import Sealed
 from astile.ir import nodes
-from astile.schedule import recipes
+from astile.schedule import recipes, several
 from astile.schedule.for_cores import attempt
-from astile.schedule.known import AGAIN_VARIABLE
+from astile.schedule.known import AGAIN_VARIABLE, Known
 from astile.schedule.prover import Prover
 from tests.support.recipes import RECIPES
 
@@ -339,3 +339,121 @@ def test_what_several_steps_in_one_attempt_run_into_is_known(unproved):
     assert not attempt(cumulates, Schedule(cumulate))
     unproved()
     assert not attempt(cumulates, Schedule(cumulate))
+
+
+# --- several steps at once ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """From here on no step is looked up by itself, and none is proved."""
+
+    def switch():
+        for owner, name in ((Prover, "prove"), (Known, "find")):
+            monkeypatch.setattr(owner, name, _refuse)
+
+    return switch
+
+
+@pytest.mark.parametrize("recipe", QUICK, ids=[each.name for each in QUICK])
+def test_a_recipe_is_known_as_a_whole(recipe, alone):
+    first, second = Schedule(recipe.kernel), Schedule(recipe.kernel)
+    returned = recipe.small(first)
+    alone()
+    again = recipe.small(second)
+    assert [(e.call, e.state, e.next_loop) for e in second.steps] == [
+        (e.call, e.state, e.next_loop) for e in first.steps
+    ]
+    assert [e.source for e in second.steps] == [e.source for e in first.steps]
+    assert [e.proof for e in second.steps] == [e.proof for e in first.steps]
+    assert str(again) == str(returned)
+    assert second._free_loop() == first._free_loop()
+
+
+def test_what_astile_chooses_is_known_as_a_whole(alone, monkeypatch):
+    def chosen(sizes=None):
+        return tile(target="cpu", tiles=sizes)(add)
+
+    first, tiled = chosen(), chosen({"i": 4, "j": 8})
+    alone()
+    monkeypatch.setattr("astile.schedule.compose.auto", _refuse)
+    assert chosen().source() == first.source()
+    assert chosen({"i": 4, "j": 8}).source() == tiled.source() != first.source()
+    with pytest.raises(Proving):
+        chosen({"i": 4, "j": 9})
+
+
+def together(s, take, *arguments):
+    return several.taken(s, "together", arguments, {}, lambda: take(s, *arguments))
+
+
+def split_twice(s, loop):
+    outer, inner = s.split(loop, [None, 16])
+    s.split(inner, [None, 4])
+    s.undo()
+    return [outer, (inner, None)], "i"
+
+
+def test_handles_that_are_returned_are_those_of_the_schedule(alone):
+    first = Schedule(add)
+    together(first, split_twice, "i")
+    alone()
+    second = Schedule(add)
+    [outer, (inner, none)], text = together(second, split_twice, "i")
+    assert (outer, inner) == second.loops()[:2]
+    assert (none, text) == (None, "i")
+    assert second._free_loop() == first._free_loop()
+
+
+def test_steps_after_those_that_are_known_together_are_known_too(unproved):
+    def make():
+        s = Schedule(add)
+        together(s, split_twice, "i")
+        s.parallel("i_0")
+        return s
+
+    first = make()
+    unproved()
+    assert make().source() == first.source()
+
+
+def test_another_state_or_argument_is_another_function(alone):
+    together(Schedule(add), split_twice, "i")
+    later = Schedule(add)
+    later.split("j", [None, 2])
+    alone()
+    with pytest.raises(Proving):
+        together(later, split_twice, "i")
+    with pytest.raises(Proving):
+        together(Schedule(add), split_twice, "j")
+    with pytest.raises(Proving):
+        together(Schedule(add, exact=True), split_twice, "i")
+
+
+def test_what_wanted_for_time_is_tried_again():
+    def tries(s):
+        return attempt(s.split, "i", [None, 16])
+
+    assert not together(Schedule(add, budget_seconds=1e-9), tries)
+    assert together(Schedule(add), tries)
+
+
+def test_steps_on_trust_are_not_known_together(alone):
+    def trusts(s):
+        s.split("i", [None, 16], unsafe=True)
+        s.split("j", [None, 16])
+
+    together(Schedule(add), trusts)
+    alone()
+    with pytest.raises(Proving):
+        together(Schedule(add), trusts)
+
+
+def test_a_handle_of_another_schedule_is_refused_every_time():
+    other = Schedule(add)
+    loop = other.split("i", [None, 8])[1]
+    for _ in range(2):
+        mine = Schedule(add)
+        together(mine, split_twice, mine.split("i", [None, 16])[1])
+        with pytest.raises(ScheduleError, match="one of another schedule"):
+            together(Schedule(add), split_twice, loop)

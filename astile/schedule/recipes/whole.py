@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Concatenate, ParamSpec, TypeVar
 
 from astile import frames
+from astile.schedule import several
 from astile.schedule.schedule import Schedule
 
 P = ParamSpec("P")
@@ -18,7 +19,8 @@ def recipe(
 ) -> Callable[Concatenate[Schedule, P], R]:
     """A function of a schedule that leaves it as it was when one of its steps is refused.
 
-    What is refused is told without the frames below, as of a primitive.
+    What is refused is told without the frames below, as of a primitive. The next process finds all
+    of the steps at once.
 
     Args:
         function: applies primitives to the schedule it is given.
@@ -26,7 +28,10 @@ def recipe(
 
     @functools.wraps(function)
     def call(s: Schedule, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        with s.all_or_nothing():
-            return function(s, *args, **kwargs)
+        def take() -> R:
+            with s.all_or_nothing():
+                return function(s, *args, **kwargs)
+
+        return several.taken(s, f"recipes.{function.__name__}", args, kwargs, take)
 
     return frames.entry(call)
