@@ -303,8 +303,10 @@ class Forms:
             made = reductions(program)
             self._summed[target] = None if made is program else made
             if made is not program:
+                schedule = self.schedule(target)
+                state = None if schedule.state is None else f"{schedule.state} with loops of sums"
                 self._summing[target] = self._specializer_of(
-                    lambda: made, target, self.schedule(target).steps
+                    lambda: made, target, schedule.steps, state
                 )
         return self._summed[target]
 

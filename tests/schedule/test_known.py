@@ -297,6 +297,25 @@ def test_text_for_a_cpu_is_made_once(monkeypatch, place):
         tile(target="cpu", schedule=scheduled_as)(add)(*(np.ones((5, 40)) for _ in range(3)))
 
 
+def test_text_with_loops_for_the_sums_of_numpy_is_made_once(monkeypatch):
+    pytest.importorskip("numba")
+
+    def sums(x, out):
+        for i in range(x.shape[0]):
+            out[i] = np.sum(x[i])
+
+    def run(dtype=np.float32):
+        x, out = np.arange(12, dtype=dtype).reshape(3, 4), np.zeros(3, dtype)
+        tile(target="cpu", schedule=lambda s: s.parallel("i"))(sums)(x, out)
+        return list(out)
+
+    assert run() == [6, 22, 38]
+    monkeypatch.setattr("astile.lower.cpu.lower", _refuse)
+    assert run() == [6, 22, 38]
+    with pytest.raises(Proving):
+        run(np.float64)
+
+
 def test_what_is_kept_is_json(place):
     scheduled()
     secret_bytes = 32
