@@ -115,8 +115,13 @@ def unforeseen(builder: Any, mask: Any, lanes: int) -> Any:
     LLVM 22 stores a narrowed integer in the width that it had before, over its neighbours, where
     it knows that one lane of a masked store runs and which.
     """
-    every = builder.asm(ir.FunctionType(I64, [I64]), "", "=r,0", [I64(-1)], False)
-    return builder.and_(mask, splatted(builder, builder.trunc(every, I1), lanes))
+    every = builder.trunc(hidden(builder, I64(-1)), I1)
+    return builder.and_(mask, splatted(builder, every, lanes))
+
+
+def hidden(builder: Any, value: Any) -> Any:
+    """An integer of 64 bits of which LLVM forgets what it knows."""
+    return builder.asm(ir.FunctionType(I64, [I64]), "", "=r,0", [value], False)
 
 
 def transposed(builder: Any, rows: list[Any]) -> list[Any]:

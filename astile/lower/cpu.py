@@ -17,11 +17,13 @@ from astile.lower import (
     signed,
     stretched,
     unbound,
+    unforeseen,
     unsigned,
 )
 from astile.lower.lowered import Lowered
 from astile.lower.types import dtypes, joined_types, numeric
 from astile.lower.types.checked import is_checked_division
+from astile.lower.types.kinds import Kinds
 from astile.lower.vectors import explicit, registers
 from astile.lower.vectors.explicit import Machine
 
@@ -63,6 +65,7 @@ def lower(
     writer.indices(work)
     stays = one_core or stretched.may_be(program, types or {})
     writer.loops(work.function.body, on_core=stays)
+    writer.hide(work, types or {})
     writer.memory(work.function, types or {})
     functions = writer.functions()
     body = writer.frame.module(functions, writer.helper)
@@ -130,6 +133,16 @@ class _Writer:
         loop.iter = nodes.call(prange, [trips.expression()])
         value = affine.of(header.start) + affine.variable(counter) * step
         loop.body.insert(0, nodes.assign(header.variable, value.expression()))
+
+    def hide(self, program: Program, types: Mapping[str, str]) -> None:
+        """Loops that LLVM would compile wrongly count from a number that it does not know."""
+        unforeseen.hide(
+            program.function,
+            facts.of(program),
+            Kinds(program, types),
+            self.frame.fresh,
+            lambda: self.frame.word("astile.intrinsics.unforeseen.nothing"),
+        )
 
     def memory(self, function: ast.FunctionDef, types: Mapping[str, str]) -> None:
         """``shared.empty`` and ``local.empty`` become ``np.empty``; known types are spelled out."""
