@@ -11,6 +11,7 @@ from numba.core.errors import TypingError  # noqa: TID251
 from numba.core.typing import signature  # noqa: TID251
 from numba.extending import intrinsic  # noqa: TID251
 
+from astile.intrinsics.prefetches import ask
 from astile.intrinsics.vector_types import (
     I32,
     I64,
@@ -29,6 +30,8 @@ from astile.intrinsics.vector_types import (
 _PART_BYTES = 16
 #: Arrays of so many bytes or more are in no cache when they are used again.
 _LARGE_BYTES = 1 << 25
+#: So many bytes ahead the lines of later stores are asked for.
+_AHEAD_BYTES = 256
 
 
 def _lanes(value: Any) -> int:
@@ -252,10 +255,11 @@ def _store_where(typing: Any, mask: Any, array: Any, index: Any, vector: Any) ->
     return signature(types.void, mask, array, wanted, vector), generate
 
 
-def _store_around(least: int) -> Any:
-    """An intrinsic that stores around the caches, in arrays of so many bytes or more.
+def _store_around(least: int | None) -> Any:
+    """An intrinsic that stores around the caches, in arrays of so many bytes or more; None: never.
 
-    Whole vectors, or their parts of 16 bytes: NumPy aligns arrays to no more than that.
+    Whole vectors, or their parts of 16 bytes: NumPy aligns arrays to no more than that. In smaller
+    arrays lines of later stores are asked for.
     """
 
     def typed(typing: Any, array: Any, index: Any, vector: Any) -> Any:
@@ -269,18 +273,30 @@ def _store_around(least: int) -> Any:
 
         def generate(context: Any, builder: Any, call: Any, values: Any) -> Any:
             at = pointer(context, builder, array, values[0], wanted, values[1])
+            if least is None:
+                _stored_ahead(builder, values[2], at, vector)
+                return context.get_dummy_value()
             cells = context.make_array(array)(context, builder, values[0]).nitems
             enough = cells.type(-(-least // vector.lane_bytes))
             with builder.if_else(builder.icmp_signed(">=", cells, enough)) as (then, otherwise):
                 with then:
                     _streamed(builder, values[2], at, vector, sizes)
                 with otherwise:
-                    _streamed(builder, values[2], at, vector, [])
+                    _stored_ahead(builder, values[2], at, vector)
             return context.get_dummy_value()
 
         return signature(types.void, array, wanted, vector), generate
 
     return intrinsic(typed)
+
+
+def _stored_ahead(builder: Any, value: Any, at: Any, vector: Vector) -> None:
+    """Store, and ask for a line that a later store of the same row takes.
+
+    Where several rows are stored side by side, processors see too late which lines come next.
+    """
+    ask(builder, at, _AHEAD_BYTES, to_write=True, locality=3)
+    builder.store(value, _wide(builder, at, vector), align=vector.lane_bytes)
 
 
 def _streamed(builder: Any, value: Any, at: Any, vector: Vector, sizes: list[int]) -> None:
@@ -350,30 +366,6 @@ def _get_where(typing: Any, mask: Any, array: Any, index: Any) -> Any:
     return signature(element, mask, array, wanted), generate
 
 
-def _prefetch_into(locality: int) -> Any:
-    """An intrinsic that asks for a line of the cache.
-
-    Args:
-        locality: 3 for all caches, 2 for all but the first.
-    """
-
-    def typed(typing: Any, array: Any, index: Any) -> Any:
-        wanted = index_type(array, index)
-
-        def generate(context: Any, builder: Any, call: Any, values: Any) -> Any:
-            at = pointer(context, builder, array, values[0], wanted, values[1])
-            place = builder.bitcast(at, ir.IntType(8).as_pointer())
-            arguments = [place, I32(0), I32(locality), I32(1)]  # to be read, and not code
-            form = ir.FunctionType(ir.VoidType(), [each.type for each in arguments])
-            known = cgutils.get_or_insert_function(builder.module, form, "llvm.prefetch.p0")
-            builder.call(known, arguments)
-            return context.get_dummy_value()
-
-        return signature(types.void, array, wanted), generate
-
-    return intrinsic(typed)
-
-
 def _fence(typing: Any) -> Any:
     def generate(context: Any, builder: Any, call: Any, values: Any) -> Any:
         builder.fence("seq_cst")
@@ -391,9 +383,8 @@ store_along = intrinsic(prefer_literal=True)(_store_along)
 store_where = intrinsic(_store_where)
 store_streaming = _store_around(0)
 store_large = _store_around(_LARGE_BYTES)
+store_ahead = _store_around(None)
 get = intrinsic(_get)
 get_where = intrinsic(_get_where)
 put = intrinsic(_put)
-prefetch = _prefetch_into(3)
-prefetch_second = _prefetch_into(2)
 fence = intrinsic(_fence)

@@ -20,7 +20,8 @@ that are C-contiguous by their type are read and written with one instruction.
 ``store_where(mask, a, index, v)``             the lanes where the mask holds
 ``store_along(a, index, axis, v)``             cells along another axis
 ``store_streaming(a, index, v)``               around the caches, at multiples of 16 bytes
-``store_large(a, index, v)``                   the same where the array has 32 MiB or more
+``store_ahead(a, index, v)``                   by the caches; lines ahead in the row come near
+``store_large(a, index, v)``                   around them from 32 MiB on, else with lines ahead
 ``get(a, index)``, ``put(a, index, x)``        one cell
 ``get_where(mask, a, index)``                  one cell if any lane of the mask holds, else 0
 ``prefetch(a, index)``                         brings the line of a cell near; any index is safe
@@ -48,6 +49,7 @@ that are C-contiguous by their type are read and written with one instruction.
 
 from __future__ import annotations
 
+from astile.intrinsics.prefetches import prefetch, prefetch_second
 from astile.intrinsics.vector_arithmetic import (
     bitcast,
     convert,
@@ -83,10 +85,9 @@ from astile.intrinsics.vector_memory import (
     load,
     load_along,
     load_where,
-    prefetch,
-    prefetch_second,
     put,
     store,
+    store_ahead,
     store_along,
     store_large,
     store_streaming,
@@ -131,6 +132,7 @@ __all__ = [
     "splat",
     "square_root",
     "store",
+    "store_ahead",
     "store_along",
     "store_large",
     "store_streaming",

@@ -18,7 +18,9 @@ def annotate(program: Program, loop: int, key: str, value: Note) -> Rewritten:
     Any key is kept, known to astile or not, until a primitive replaces the loop by others. Two
     have a meaning for vectors on a CPU. ``"store": "streaming"``, on a vector loop, writes what it
     stores around the caches: for results that no cache holds until they are read. ``"store":
-    "large"`` does so for arrays of 32 MiB or more. ``"prefetch": n``, on a loop of or around
+    "large"`` does so for arrays of 32 MiB or more. ``"store": "ahead"`` stores by the caches, as
+    ``"large"`` does below that size, and asks for lines some way ahead: for several rows that are
+    stored side by side. ``"prefetch": n``, on a loop of or around
     vectors, asks for the memory of the iteration n later; on a loop over rows, for that of the row
     n later while this one is computed.
 

@@ -11,6 +11,7 @@ from astile.intrinsics.vectors import (
     load,
     prefetch,
     prefetch_second,
+    store_ahead,
     store_large,
     store_streaming,
 )
@@ -28,6 +29,11 @@ def streamed_16(a, out, at):
 def streamed_4(a, out, at):
     store_streaming(out, at, load(a, 0, 4))
     fence()
+
+
+@numba.njit
+def ahead_4(a, out, at):
+    store_ahead(out, at, load(a, 0, 4))
 
 
 @numba.njit
@@ -63,11 +69,12 @@ def test_stores_at_every_address(stores, lanes: int, dtype: type) -> None:
 
 
 @pytest.mark.parametrize("cells", [CELLS, 1 << 22])
-def test_stores_in_arrays_that_are_large_or_not(cells: int) -> None:
+@pytest.mark.parametrize("stores", [large_4, ahead_4])
+def test_stores_in_arrays_that_are_large_or_not(stores, cells: int) -> None:
     a, out = np.arange(1.0, 17.0), from_a_line(cells, np.float64)
     for at in range(9):
         out[: at + 8] = -1
-        large_4(a, out, at)
+        stores(a, out, at)
         np.testing.assert_array_equal(out[: at + 8], [-1] * at + [1, 2, 3, 4] + [-1] * 4)
 
 
@@ -76,3 +83,11 @@ def test_any_index_may_be_asked_for(at: int) -> None:
     a, out = np.arange(16.0), np.zeros(1)
     asked_for(a, out, at)
     assert out[0] == 0.0
+
+
+def test_lines_of_later_stores_are_asked_for() -> None:
+    ahead_4(np.arange(16.0), np.zeros(16), 0)
+    large_4(np.arange(16.0), np.zeros(16), 0)
+    for each in (ahead_4, large_4):
+        (code,) = each.inspect_llvm().values()
+        assert "llvm.prefetch.p0(" in code

@@ -13,11 +13,11 @@ from astile.lower.vectors import dataflow
 from astile.lower.vectors.places import DoesNotFitError, Lanes
 from astile.lower.vectors.values import NUMBERS, Values
 
-#: The note of a loop that has its results written around the caches, and its values: always, or
-#: where the array that is stored to is large.
-STORE, STREAMING, LARGE = "store", "streaming", "large"
+#: The note of a loop on how its results are written, and its values: around the caches, or where
+#: the array that is stored to is large; by the caches, which are told ahead.
+STORE, STREAMING, LARGE, AHEAD = "store", "streaming", "large", "ahead"
 #: Value of the note -> the function that stores.
-_STORES = {STREAMING: "store_streaming", LARGE: "store_large"}
+_STORES = {STREAMING: "store_streaming", LARGE: "store_large", AHEAD: "store_ahead"}
 
 
 class Statements:
