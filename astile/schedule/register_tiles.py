@@ -22,6 +22,7 @@ def tiled(
     tile: Sequence[int],
     *,
     layout: str | None = None,
+    steps: int = 1,
 ) -> Loop:
     """Sum up a tile of a result in registers, while a packed panel of an operand is read once.
 
@@ -34,6 +35,7 @@ def tiled(
         result: the array of the sums; None for sums in a scalar.
         tile: rows and columns of a tile.
         layout: how to turn the panel where the operand does not lie along columns.
+        steps: summands that are added up in one iteration.
 
     Returns:
         The loop over panels.
@@ -56,6 +58,9 @@ def tiled(
         if result is not None:
             s.cache_write(result, "local", at=whole)
     _in_registers(s, j_0, tile)
+    if steps > 1:
+        _, step = s.split(_first(s, i_0, summed), [None, steps], tail="cut")
+        s.unroll(step)
     return j_0
 
 
