@@ -14,6 +14,7 @@ from astile.errors import SourceError
 from astile.frontend import names, normalize, subset, text
 from astile.frontend.capture import Captured, capture
 from astile.frontend.continues import continues
+from astile.frontend.counts import counts
 from astile.frontend.inline import inline
 from astile.frontend.iterations import iterations
 from astile.frontend.new_arrays import new_arrays
@@ -30,6 +31,7 @@ PASSES: tuple[Callable[[Program], Program], ...] = (
     inline,
     tuples,
     continues,
+    counts,
     views,
     iterations,
     views,

@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import Literal
 
+from astile.frontend.evidence import index_counts
 from astile.ir import query
 from astile.ir.program import Program
 from astile.runtime.operands import Flow, is_many
@@ -81,6 +82,8 @@ def _use(reader: _Reader, name: str, sizes: SizeNames, rebound: bool) -> Use:
     escapes = any(each.kind in ("escape", "reduced", "view") for each in seen)
     if kinds & {"cell", "facts", "view"}:
         rank = program.ranks.get(name) or _common_rank(seen)
+        if rank is not None and reader.least.get(name, 0) > rank:
+            rank = None  # np.mean(A[i]): what looks like cells are rows
         shown = next((each for each in seen if each.kind in ("cell", "view")), seen[0])
         span = program.source.span(shown.node)
         return Use(name, "array", rank, written, written or escapes, span, **whole)
@@ -129,6 +132,8 @@ class _Reader:
         self.program = program
         self.parents = parents
         self.flow = Flow(program, parents)
+        #: Name -> how many axes it has at least.
+        self.least = index_counts(program.function)
         #: Name -> the most indices that it is used with.
         self.most: dict[str | None, int] = {}
         for access in query.accesses(program.function):

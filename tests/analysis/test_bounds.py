@@ -334,6 +334,17 @@ def k(x):
     assert "may be a view of another array" in listed.reason
 
 
+def test_what_methods_compute_is_no_view() -> None:
+    program = program_from("""
+def k(x, y):
+    m, low = x.mean(), x.min()
+    s = x.std(ddof=1)
+    for i in range(x.shape[0]):
+        y[i] = (x[i] - m - low) / s
+""")
+    assert bounds.unproved(program) == ()
+
+
 # --- cost ---------------------------------------------------------------------------------------
 
 

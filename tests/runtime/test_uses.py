@@ -55,6 +55,7 @@ def test_arrays(body, rank, written):
         ("a[i] = c.dot(b[i])", True),
         ("a[i] = b[i] / n if n else 0.0\n    n = b[i, 0]", True),
         ("a[i] = n, 2 * n", True),
+        ("for k in range(3):\n        b[k] = a[k] - np.mean(a[k])", False),
     ],
 )
 def test_arrays_that_may_have_more_axes_than_indices(body, written):

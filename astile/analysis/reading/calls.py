@@ -119,7 +119,8 @@ class Calls:
                 path = self.path(value.func)
                 if path is None:
                     method = value.func.attr if isinstance(value.func, ast.Attribute) else ""
-                    return method in ("copy", "astype") and not value.keywords
+                    copies = all(each.arg != "copy" for each in value.keywords)
+                    return copies and method in _METHODS - {"conj", "trace"}
                 copies = not any(keyword.arg == "copy" for keyword in value.keywords)
                 return copies and path.rpartition(".")[2] not in _NOT_FRESH
         return False
