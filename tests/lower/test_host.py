@@ -227,3 +227,30 @@ def test_a_grid_that_is_always_empty_is_not_launched() -> None:
     x = np.zeros(4)
     emulate.load(lowered.text, "first")(x)
     np.testing.assert_array_equal(x, [2, 2, 0, 0])
+
+
+EXCHANGED = """
+def steps(u, v, k, count):
+    for t in range(count):
+        for i in range(1, len(u) - 1):
+            v[i] = (u[i - 1] + u[i + 1]) / 2
+        {exchange}
+    return u[2]
+"""
+
+
+def test_names_of_arrays_are_exchanged_on_the_host() -> None:
+    lowered = lower(EXCHANGED.format(exchange="u, v = v, u"))
+    assert "def steps(" in lowered.text.partition("u, v = v, u")[0]
+    for count in range(4):
+        u, v = np.arange(6.0) ** 3, np.zeros(6)
+        wanted, other = u.copy(), v.copy()
+        for _ in range(count):
+            other[1:-1] = (wanted[:-2] + wanted[2:]) / 2
+            wanted, other = other, wanted
+        assert emulate.load(lowered.text, "steps")(u, v, u, count) == wanted[2]
+
+
+def test_names_of_arrays_that_data_exchange_are_refused() -> None:
+    with pytest.raises(LoweringError, match="may stand for another array after a kernel"):
+        lower(EXCHANGED.format(exchange="if k[t] > 0:\n            u, v = v, u"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from astile.analysis.forms import params
@@ -65,7 +66,7 @@ def parts(program: Program, body: Sequence[ast.stmt]) -> list[Part]:
         if structure.level(statement):
             assert isinstance(statement, ast.For)
             found.append(Nest(statement))
-        elif structure.is_bound(statement) or _stays_on_host(statement):
+        elif structure.is_bound(statement) or _stays_on_host(program, statement):
             found.append(_control(program, statement))
         elif not _runs_on_device(program, statement):
             _check_host(program, statement)
@@ -84,13 +85,42 @@ def parts(program: Program, body: Sequence[ast.stmt]) -> list[Part]:
     return found
 
 
-def _stays_on_host(statement: ast.stmt) -> bool:
-    """Whether a loop or condition holds what no kernel can: allocations, or a way out of it."""
+def _stays_on_host(program: Program, statement: ast.stmt) -> bool:
+    """Whether a loop or condition holds what no kernel can: allocations, or a way out of it.
+
+    Names of arrays are exchanged on the host too, as in ``u, v = v, u``: there they live on.
+    """
     if isinstance(statement, ast.If) and flow.leaves(statement):
         return True
     if not isinstance(statement, (ast.For, ast.If, ast.While)):
         return False
-    return any(map(query.is_allocation, query.statements(statement)))
+    if any(map(query.is_allocation, query.statements(statement))):
+        return True
+    arrays = params.names_of(program).ranks.keys()
+    around = [each for each in query.statements(statement) if _renames(each, arrays)]
+    return bool(around) and not any(map(_decides_by_cells, around))
+
+
+def _renames(statement: ast.stmt, arrays: AbstractSet[str]) -> bool:
+    """Whether a statement gives a name of an array to another array, or holds one that does."""
+    if query.bodies(statement):
+        return any(_renames(each, arrays) for body in query.bodies(statement) for each in body)
+    if not isinstance(statement, ast.Assign):
+        return False
+    value = statement.value
+    given = value.elts if isinstance(value, ast.Tuple) else [value]
+    names = {each.id for each in given if isinstance(each, ast.Name)}
+    return bool(names & arrays) and bool(query.names_written(statement) & arrays)
+
+
+def _decides_by_cells(statement: ast.stmt) -> bool:
+    """Whether the head of a loop or condition reads cells, which the host does not have."""
+    return bool(query.bodies(statement)) and any(
+        not is_size(access) and not query.is_shape_of(access)
+        for child in ast.iter_child_nodes(statement)
+        if isinstance(child, ast.expr)
+        for access in query.accesses(child)
+    )
 
 
 def _control(program: Program, statement: ast.stmt) -> HostControl:
@@ -164,15 +194,24 @@ def kept_names(program: Program, part: Serial) -> list[str]:
     """Names that a serial part writes and that are read after it, in order.
 
     Raises:
-        LoweringError: when one may be left unset.
+        LoweringError: when one of them is an array.
     """
     last = part.statements[-1]
     live = flow.live_after(program.function, last)
+    arrays = params.names_of(program).ranks.keys()
     changed: dict[str, None] = {}
     for statement in part.statements:
         for node in ast.walk(statement):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 changed.setdefault(node.id)
+            if isinstance(node, ast.Name) and node.id in changed.keys() & live & arrays:
+                raise LoweringError(
+                    f"{node.id} may stand for another array after a kernel",
+                    code="lowering.whole-array",
+                    span=program.source.span(statement),
+                    notes=["a kernel gives numbers back, and cells of the arrays it is given"],
+                    hints=["copy cell by cell, or exchange the names outside of this loop"],
+                )
     return [name for name in changed if name in live]
 
 
