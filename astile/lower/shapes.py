@@ -14,12 +14,19 @@ def literal(program: Program, statement: ast.stmt, facts: Facts) -> tuple[int, .
     """The shape of a shared or local array as numbers.
 
     Raises:
-        LoweringError: when an extent is not known before the text is compiled.
+        LoweringError: when an extent is not known before the text is compiled, or is no length.
     """
     made = query.allocation(statement)
     assert made is not None
     numbers = [facts.number(each) for each in made.shape or ()]
-    known = tuple(each for each in numbers if each is not None and each > 0)
+    known = tuple(each for each in numbers if each is not None)
+    if any(each < 1 for each in known):
+        raise LoweringError(
+            f"{made.array} has no cells: each axis of {made.scope} memory is at least 1 long",
+            code="lowering.not-literal",
+            span=program.source.span(statement),
+            hints=["leave it out, or make it longer"],
+        )
     if not numbers or len(known) < len(numbers):
         raise LoweringError(
             f"the shape of {made.array} must be literal: {made.scope} memory is laid out when "

@@ -181,6 +181,17 @@ def test_a_shared_shape_is_literal() -> None:
     assert "the shape of tile must be literal" in message
 
 
+def test_a_shared_array_has_cells() -> None:
+    message = refusal("""
+    def f(x):
+        for b in block.x(4):
+            tile = shared.empty((0, 4), np.float32)
+            for i in thread.x(4):
+                tile[0, i] = x[i]
+    """)
+    assert "tile has no cells: each axis of shared memory is at least 1 long" in message
+
+
 def test_a_sequential_loop_around_blocks_inside_a_kernel() -> None:
     message = refusal("""
     def f(x):
