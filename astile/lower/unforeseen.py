@@ -1,8 +1,8 @@
-"""Loops of known counts that store narrowed integers under conditions, kept from being foreseen.
+"""Loops that store narrowed integers under conditions, kept from being foreseen.
 
-LLVM 22 writes such a loop out in vectors, finds which one lane of each runs, and stores it in the
-width that it had before it was narrowed: over its neighbours. A count that starts at a number
-which LLVM does not know, and which is 0, leaves it no lane to find.
+LLVM 22 writes a loop of known count out in vectors, finds which one lane of each runs, and stores
+it in the width that it had before it was narrowed: over its neighbours. A count that starts at a
+number which LLVM does not know, and which is 0, leaves it no lane to find.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import ast
 from collections.abc import Callable
 
 from astile.ir import nodes, query
+from astile.lower import flow
 from astile.lower.facts import Facts
 from astile.lower.types.dtypes import SIZES
 from astile.lower.types.kinds import Kinds
@@ -28,7 +29,7 @@ def hide(
     fresh: Callable[[str], str],
     nothing: Callable[[], str],
 ) -> None:
-    """Let loops of known counts start at a number that is not known, where that is needed.
+    """Let loops of known counts, and what `while` counts, start at a number that is not known.
 
     Args:
         function: edited in place; its loops are those of Python and numba.
@@ -48,26 +49,50 @@ def hide(
             if j % 4 == 1:
                 d[j] = c[j]
     """
-    inner = {name for loop in query.loops(function) for name in query.names_written(loop)}
+    loops = [each for each in query.statements(function) if isinstance(each, (ast.For, ast.While))]
+    inner = {name for loop in loops for name in query.names_written(loop)}
     found = [
         loop
-        for loop in query.loops(function)
-        if _has_known_count(loop, facts)
+        for loop in loops
+        if (isinstance(loop, ast.While) or _has_known_count(loop, facts))
         and any(_may_narrow(each, inner, kinds) for each in ast.walk(loop))
     ]
     if not found:
         return
     start = fresh("start")
     for loop in found:
-        header = query.header(loop)
-        assert header is not None
-        first: ast.expr = nodes.name(start)
-        if not query.is_constant(header.start, 0):
-            first = nodes.binary(first, ast.Add, header.start)
-        last = nodes.binary(nodes.name(start), ast.Add, header.stop)
-        step = [] if query.is_constant(header.step, 1) else [header.step]
-        loop.iter = nodes.call("range", [first, last, *step])
+        if isinstance(loop, ast.For):
+            _count_from(loop, start)
+        else:
+            _count_before(function, loop, start, kinds)
     function.body.insert(0, nodes.assign(start, nodes.call(nothing(), [])))
+
+
+def _count_from(loop: ast.For, start: str) -> None:
+    header = query.header(loop)
+    assert header is not None
+    first: ast.expr = nodes.name(start)
+    if not query.is_constant(header.start, 0):
+        first = nodes.binary(first, ast.Add, header.start)
+    last = nodes.binary(nodes.name(start), ast.Add, header.stop)
+    step = [] if query.is_constant(header.step, 1) else [header.step]
+    loop.iter = nodes.call("range", [first, last, *step])
+
+
+def _count_before(function: ast.FunctionDef, loop: ast.While, start: str, kinds: Kinds) -> None:
+    """Add the number to each integer that the loop goes on with."""
+    carried = flow.exposed([loop]) & query.names_written(loop)
+    counters = sorted(each for each in carried if kinds.names.get(each) in ("int", "int64"))
+    made = [
+        nodes.assign(each, nodes.binary(nodes.name(each), ast.Add, nodes.name(start)))
+        for each in counters
+    ]
+    for statement in (function, *query.statements(function)):
+        for body in query.bodies(statement):
+            if loop in body:
+                position = body.index(loop)
+                body[position:position] = made
+                return
 
 
 def _has_known_count(loop: ast.For, facts: Facts) -> bool:
