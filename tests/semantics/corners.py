@@ -540,3 +540,20 @@ def remainders_of_rows(x, a, out):
     t = np.fmod(a, a - 50)
     for i in range(len(x)):
         out[i, 0] = t[i]
+
+
+def compared_with_signed(a, k, n, out):
+    for i in range(len(a)):
+        for j in range(len(k)):
+            out[i, j] = (a[i] < k[j]) * 1 + (a[i] <= k[j]) * 2 + (a[i] > k[j]) * 4
+            out[i, j] += (a[i] >= k[j]) * 8 + (a[i] == k[j]) * 16 + (a[i] != k[j]) * 32
+            out[i, j] += (k[j] < a[i]) * 64 + (k[j] <= a[i]) * 128 + (k[j] > a[i]) * 256
+            out[i, j] += (k[j] >= a[i]) * 512 + (k[j] == a[i]) * 1024 + (k[j] != a[i]) * 2048
+            if a[i] > n - 1 or a[i] == 9007199254740992 or 3 < a[i] < 9007199254740993:
+                out[i, j] += 4096 + (a[i] > -1)
+
+
+def whole_numbers_rounded(a, out):
+    for i in range(len(a)):
+        out[i, 0] = round(a[i]) + np.round(a[i]) + round(a[i], 0)
+        out[i, 1] = np.around(a[i], 2) + np.power(a[i], 2)

@@ -204,6 +204,18 @@ def test_12_remainders_of_whole_arrays():
     refused(corners.remainders_of_rows, x, a, zeros((3, 4)), target="cpu", match="fmod")
 
 
+def test_07_uint64_compared_with_signed_integers():
+    a, k = array("uint64", 2**53 + 1, 2**64 - 1, 0), array("int64", 2**53, -1, 2**53 + 2, 0)
+    for n in (2**53 + 1, -5):
+        agrees(corners.compared_with_signed, a, k, n, np.zeros((3, 4), np.int64))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "int16"])
+def test_12_whole_numbers_that_are_rounded(dtype):
+    a = array(dtype, 2**53 + 1, 2**62 + 3, 51) if dtype != "int16" else array(dtype, 51, -7, 300)
+    agrees(corners.whole_numbers_rounded, a, np.zeros((3, 2), dtype), targets=["python", "cpu"])
+
+
 def test_12_functions_of_narrow_numbers():
     x, a = array("float32", 0.32, -0.79, 2.11), array("int8", -128, 100, 7)
     agrees(corners.functions_of_narrow_numbers, x, a, zeros((3, 4)))

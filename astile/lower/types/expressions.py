@@ -46,6 +46,10 @@ class Expressions(NumpyCalls):
         """``A[()]``, the number in an array without axes."""
 
     @abstractmethod
+    def beside_unsigned(self, plain: ast.Compare, made: ast.Compare) -> ast.expr:
+        """A comparison of uint64 with a signed integer, exact as in NumPy."""
+
+    @abstractmethod
     def bounded_index(self, index: ast.expr) -> ast.expr:
         """An index of uint64 that keeps its sign where it becomes one of int64."""
 
@@ -189,7 +193,7 @@ class Expressions(NumpyCalls):
                     self._operand(kind, *each) for each in _pairs(sides[pair], texts[pair])
                 ]
         made.left, made.comparators = texts[0], texts[1:]
-        return made
+        return self.beside_unsigned(plain, made)
 
     def rounds_to(self, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> str | None:
         """The type that a comparison rounds a number of Python to; refused where data decide.
@@ -235,6 +239,8 @@ class Expressions(NumpyCalls):
         kind = self.kinds.of(plain)
         if word == "range":
             self._check_range(plain)
+        if self._is_whole_already(path or word, plain):
+            return self.cast(native(kind or "int"), made.args[0])
         if word == "int" and one:
             # numba's int() of an unsigned number is unsigned: int(a) - int(b) would wrap
             return self.cast("int64", made.args[0])
@@ -265,6 +271,16 @@ class Expressions(NumpyCalls):
         elif word == "round" and len(plain.args) > 1:
             self.check_arguments(plain.args)
         return made
+
+    def _is_whole_already(self, path: str, plain: ast.Call) -> bool:
+        """Whether a call rounds an integer, which numba does by way of float64."""
+        if path not in ("round", "numpy.round", "numpy.around") or plain.keywords:
+            return False
+        own = self.kinds.of(plain.args[0]) if plain.args else None
+        if own is None or family(own) not in "iu" or self.kinds.is_array(plain.args[0]):
+            return False
+        digits = number_of(plain.args[1]) if len(plain.args) == 2 else None
+        return len(plain.args) == 1 or (isinstance(digits, int) and digits >= 0)
 
     def wrapped(self, kind: Kind, plain: ast.expr, value: ast.expr) -> ast.expr:
         """A floating-point number that becomes an integer of a kind: what it cannot hold wraps.

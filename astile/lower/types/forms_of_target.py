@@ -89,6 +89,37 @@ class FormsOfTarget(Expressions):
             self.refuse("numba has no np.fmod of integers here", plain, hint)
         return self._helped(made.args, *checked.of_numbers("fmod"))
 
+    def beside_unsigned(self, plain: ast.Compare, made: ast.Compare) -> ast.expr:
+        """A comparison of uint64 with a signed integer: numba's own rounds both to float64."""
+        sides, texts = [plain.left, *plain.comparators], [made.left, *made.comparators]
+        kinds = [self.kinds.of(each) for each in sides]
+        pairs = [(k, k + step) for k in range(len(sides)) for step in (-1, 1)]
+        found = [
+            signed
+            for signed, other in pairs
+            if 0 <= other < len(sides) and kinds[other] == "uint64" and _is_signed(kinds[signed])
+        ]
+        below = [k for k in found if not self.is_nonnegative(sides[k])]
+        if below and (
+            len(sides) > 2 or any(isinstance(each, ast.Call) for each in ast.walk(sides[below[0]]))
+        ):
+            self.refuse(
+                "numba rounds a signed integer to float64 where it compares it with one of uint64",
+                plain,
+                "give it a name and compare that alone, or write np.uint64(...) around it",
+            )
+        for k in found:
+            texts[k] = self.cast("uint64", texts[k])
+        made.left, made.comparators = texts[0], texts[1:]
+        if not below:
+            return made
+        negative = nodes.compare(self.fixed(sides[below[0]]), ast.Lt, nodes.const(0))
+        less = (ast.Gt, ast.GtE) if below[0] else (ast.Lt, ast.LtE)
+        if isinstance(plain.ops[0], (ast.NotEq, *less)):
+            return nodes.copy_place(plain, ast.BoolOp(ast.Or(), [negative, made]))
+        positive = ast.UnaryOp(ast.Not(), negative)
+        return nodes.copy_place(plain, ast.BoolOp(ast.And(), [positive, made]))
+
     def check_update_of_number(self, name: ast.Name, plain: ast.BinOp) -> None:
         """Refuse an update in place that other names see, or that rounds to another type."""
         if name.id not in self.axisless.names or self.kinds.is_array(plain.left):
@@ -197,3 +228,7 @@ class FormsOfTarget(Expressions):
         """
         span = self.program.source.span(value) or self.program.source.span(self.place)
         raise LoweringError(message, code="lowering.types", span=span, hints=[hint])
+
+
+def _is_signed(kind: Kind) -> bool:
+    return kind is not None and promotion.family(kind) == "i"

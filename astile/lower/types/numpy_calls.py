@@ -36,6 +36,7 @@ _OPERATORS: dict[np.ufunc, type[ast.operator]] = {
     np.floor_divide: ast.FloorDiv,
     np.remainder: ast.Mod,
     np.true_divide: ast.Div,
+    np.power: ast.Pow,
 }
 
 
