@@ -92,12 +92,17 @@ def _enlarge(
 ) -> None:
     """Make arrays that nobody sized as large as the accesses of them reach, in place.
 
-    What is still outside after that is said by the call itself.
+    What is still outside after that, or has too few axes, is said by the call itself.
     """
+    free = [
+        each
+        for each in conditions
+        if each.array in sizes and each.array not in fixed and _has_sizes(each, sizes)
+    ]
     for _ in range(_TRIES):
         changed = False
-        for each in conditions:
-            if each.array in fixed or each.array not in sizes or each.holds(sizes, integers):
+        for each in free:
+            if each.holds(sizes, integers):
                 continue
             values = [integers[n] if axis is None else sizes[n][axis] for n, axis in each.lookups]
             extents = list(sizes[each.array])
@@ -106,6 +111,11 @@ def _enlarge(
             changed = True
         if not changed:
             return
+
+
+def _has_sizes(condition: Condition, sizes: Mapping[str, tuple[int, ...]]) -> bool:
+    """Whether the shapes have the axes that the condition asks for."""
+    return all(axis is None or axis < len(sizes[name]) for name, axis in condition.lookups)
 
 
 def known_dtype(named: str) -> np.dtype:

@@ -37,6 +37,12 @@ def refused(x):
         x[i] = [1, 2][i]
 
 
+def rows(x, out):
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = x[i, j]
+
+
 scheduled = Schedule(plain)
 scheduled.split("i", [None, 8])
 number = 3
@@ -106,6 +112,14 @@ def test_check_sizes_arrays_as_the_accesses_need(file):
     found = run("check", f"{file}:plain", "--shape", "out=9")
     assert found.exit_code == 0, found.output
     assert "bit-equal" in found.output
+
+
+def test_check_says_that_a_shape_has_too_few_axes(file):
+    found = run("check", f"{file}:rows", "--shape", "out=5", "--json")  # x is sized by out's axes
+    assert found.exit_code == 1, found.exception
+    error = json.loads(found.output)["error"]
+    assert error["code"] == "argument.mismatch"
+    assert "'out' is an array of shape (5,)" in error["message"]
 
 
 def test_check_takes_numbers_and_dtypes(file):
