@@ -148,6 +148,16 @@ def test_a_value_that_others_read_too_has_to_be_stored() -> None:
     assert "a is read elsewhere too" in str(error)
 
 
+def test_sizes_that_are_made_several_at_once() -> None:
+    before = program("""
+def f(x):
+    n, m = x.shape
+    x[n - 1, 0] *= 2
+""")
+    error = refused(reverse_compute_inline, before, stage(before, "x"))
+    assert error.code == "schedule.not-inlined"
+
+
 def test_several_producers() -> None:
     before = program("""
 def f(x, y):

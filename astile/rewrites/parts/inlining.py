@@ -59,7 +59,7 @@ def only_assignment(edit: Editor, stage: Stage) -> ast.Assign:
 
 
 def only_writer(edit: Editor, array: str) -> ast.Assign | None:
-    """The one statement that writes an array that is made in the function, or None."""
+    """The one assignment that makes an array of the function, and nothing else; or None."""
     if array in query.parameters(edit.function) and array not in edit.program.scratch:
         return None
     writers = [
@@ -67,8 +67,10 @@ def only_writer(edit: Editor, array: str) -> ast.Assign | None:
         for each in query.statements(edit.function)
         if not query.bodies(each) and not query.is_allocation(each) and _writes(each, array)
     ]
-    only = query.only_statement(writers)
-    return only if isinstance(only, ast.Assign) else None
+    match query.only_statement(writers):
+        case ast.Assign(targets=[ast.Name() | ast.Subscript()]) as only:
+            return only
+    return None
 
 
 def _writes(statement: ast.stmt, array: str) -> bool:
