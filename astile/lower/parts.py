@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Sequence
 from astile.ir import nodes, query
 
 #: The fewest statements of a body with vectors that are worth a function.
-_MANY = 60
+_MANY = 20
 
 
 def is_worth_it(loop: ast.For, vectors: Collection[str]) -> bool:

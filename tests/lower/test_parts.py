@@ -74,6 +74,15 @@ def test_short_bodies_stay() -> None:
     assert list(functions(s)) == ["scaled"]
 
 
+def test_some_rows_at_once_are_a_long_body() -> None:
+    s = Schedule(scaled)
+    block, row = s.split("i", [None, 4])
+    s.vectorize("j")
+    s.unroll(row)
+    s.parallel(block)
+    assert list(functions(s)) == ["scaled_part", "scaled"]
+
+
 @pytest.mark.parametrize("options", [{"width": None}, {"one_core": True}])
 def test_without_vectors_and_on_one_core_bodies_stay(options: dict[str, None]) -> None:
     assert list(functions(in_rows(), **options)) == ["normalised"]
