@@ -557,3 +557,10 @@ def whole_numbers_rounded(a, out):
     for i in range(len(a)):
         out[i, 0] = round(a[i]) + np.round(a[i]) + round(a[i], 0)
         out[i, 1] = np.around(a[i], 2) + np.power(a[i], 2)
+
+
+def compared_by_call(a, out):
+    for i in range(len(a)):
+        out[i, 0] = np.greater(a[i], 300) + np.less(a[i], i - 1) * 2
+        out[i, 1] = np.equal(a[i], 506) + np.not_equal(-6, a[i]) * 2
+        out[i, 2] = np.less_equal(a[i], -1) + np.greater_equal(a[i], 0.1) * 2

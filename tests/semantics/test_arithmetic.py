@@ -210,6 +210,11 @@ def test_07_uint64_compared_with_signed_integers():
         agrees(corners.compared_with_signed, a, k, n, np.zeros((3, 4), np.int64))
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "uint64", "float32"])
+def test_08_comparisons_by_call(dtype):
+    agrees(corners.compared_by_call, array(dtype, 9, 250, 0), np.zeros((3, 3)))
+
+
 @pytest.mark.parametrize("dtype", ["int64", "uint64", "int16"])
 def test_12_whole_numbers_that_are_rounded(dtype):
     a = array(dtype, 2**53 + 1, 2**62 + 3, 51) if dtype != "int16" else array(dtype, 51, -7, 300)

@@ -38,6 +38,15 @@ _OPERATORS: dict[np.ufunc, type[ast.operator]] = {
     np.true_divide: ast.Div,
     np.power: ast.Pow,
 }
+#: Comparisons, which are exact: a number of Python does not take the type beside it.
+_COMPARISONS: dict[np.ufunc, type[ast.cmpop]] = {
+    np.less: ast.Lt,
+    np.less_equal: ast.LtE,
+    np.greater: ast.Gt,
+    np.greater_equal: ast.GtE,
+    np.equal: ast.Eq,
+    np.not_equal: ast.NotEq,
+}
 
 
 class NumpyCalls(Operators):
@@ -92,6 +101,10 @@ class NumpyCalls(Operators):
                 left, right = plain.args
                 operation = nodes.binary(left, _OPERATORS[function], right)
                 return self.fixed(nodes.copy_place(plain, operation))
+            if function in _COMPARISONS and self._has_typed(plain):
+                left, right = plain.args
+                comparison = nodes.compare(left, _COMPARISONS[function], right)
+                return self.fixed(nodes.copy_place(plain, comparison))
             if function is not None and len(plain.args) == function.nin and not plain.keywords:
                 if self.are_whole(plain.args):
                     self.whole_call(function, plain, made)
