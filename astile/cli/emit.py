@@ -23,7 +23,11 @@ from astile.cli.output import print_json, writing
 )
 @options.as_json
 def emit(function: str, target: str, output: Path, as_json: bool) -> None:
-    """Write the module of FILE:FUNCTION for a target; it runs without astile."""
+    """Write the module of FILE:FUNCTION for a target; it runs without astile.
+
+    The text for cpu and cuda knows no types of arguments: numba's own rules hold there, which are
+    wider than NumPy's for small integers and for float32 beside numbers of Python.
+    """
     kernel = kernel_of(function)
     with writing(output):
         kernel.emit(output, target)

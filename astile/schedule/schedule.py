@@ -140,6 +140,9 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethod
     def source(self, target: str = "python") -> str:
         """The text of a complete module of the scheduled program.
 
+        For ``"cpu"`` and ``"cuda"`` it knows no types of arguments: run by itself, values have the
+        types that numba gives them. A kernel writes NumPy's types into the text of each call.
+
         Args:
             target: ``"python"``, ``"cpu"`` or ``"cuda"``.
         """
