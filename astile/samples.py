@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,11 +13,16 @@ from astile.analysis.extents import bounds
 from astile.analysis.extents.conditions import Condition
 from astile.diagnostics import did_you_mean
 from astile.errors import ArgumentError
+from astile.ir import query
 from astile.ir.program import Program
 from astile.runtime.uses import uses
 
 #: Names that a misspelt dtype may have meant.
 _DTYPES = ("bool", "float32", "float64", "int32", "int64", "uint8", "complex64", "complex128")
+#: Extents to choose from, the largest first: odd, and no multiple of a tile.
+_EXTENTS = (37, 17, 9, 5, 3)
+#: How many iterations of the deepest loops of plain Python are few enough to wait for.
+_ITERATIONS = 1_000_000
 #: How often sizes are enlarged until every access stays inside.
 _TRIES = 20
 
@@ -29,14 +35,15 @@ class Wanted:
         shapes: array parameter -> its shape.
         values: parameter -> number.
         dtypes: array parameter -> name of its dtype; float32 where none is given.
-        extent: of an axis, and value of an integer, that nobody gave.
+        extent: of an axis, and value of an integer, that nobody gave; None: the deeper the loops,
+            the smaller.
         seed: of the random numbers.
     """
 
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     values: Mapping[str, object] = field(default_factory=dict)
     dtypes: Mapping[str, str] = field(default_factory=dict)
-    extent: int = 37  # odd, and no multiple of a tile
+    extent: int | None = None
     seed: int = 0
 
 
@@ -56,12 +63,13 @@ def sample_arguments(
         ArgumentError: for a parameter that is no array and no integer and has no value.
     """
     every = uses(program)
+    extent = _extent_for(program) if wanted.extent is None else wanted.extent
     sizes = {
-        each.name: wanted.shapes.get(each.name, (wanted.extent,) * (each.rank or 1))
+        each.name: wanted.shapes.get(each.name, (extent,) * (each.rank or 1))
         for each in every
         if each.role == "array" or each.name in wanted.shapes
     }
-    integers = {each.name: wanted.extent for each in every if each.role == "integer"}
+    integers = {each.name: extent for each in every if each.role == "integer"}
     integers |= {name: value for name, value in wanted.values.items() if type(value) is int}
     _enlarge(bounds.conditions(program), sizes, integers, set(wanted.shapes))
     random = np.random.default_rng(wanted.seed)
@@ -111,6 +119,23 @@ def _enlarge(
             changed = True
         if not changed:
             return
+
+
+def _extent_for(program: Program) -> int:
+    """The largest extent with which plain Python runs the deepest loops of the program soon."""
+    few = (each for each in _EXTENTS if _iterations(program.function, each) <= _ITERATIONS)
+    return next(few, _EXTENTS[-1])
+
+
+def _iterations(root: ast.AST, extent: int) -> int:
+    """How often a statement in the deepest loops below runs, where unknown trips are `extent`."""
+    inside = [_iterations(each, extent) for body in query.bodies(root) for each in body]
+    most = max(inside, default=1)
+    if not isinstance(root, ast.For):
+        return most
+    header = query.header(root)
+    stop = None if header is None else query.integer(header.stop)
+    return most * (extent if stop is None else max(stop, 1))
 
 
 def _has_sizes(condition: Condition, sizes: Mapping[str, tuple[int, ...]]) -> bool:

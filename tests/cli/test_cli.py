@@ -9,6 +9,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
+from astile import Kernel
 from astile.cli.main import main
 
 MODULE = """
@@ -41,6 +42,17 @@ def rows(x, out):
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             out[i, j] = x[i, j]
+
+
+def deep(x, out):
+    N, K, H, W = out.shape
+    for n in range(N):
+        for k in range(K):
+            for i in range(H):
+                for j in range(W):
+                    out[n, k, i, j] = 0
+                    for a in range(3):
+                        out[n, k, i, j] += x[n, k, i, j + a]
 
 
 scheduled = Schedule(plain)
@@ -120,6 +132,14 @@ def test_check_says_that_a_shape_has_too_few_axes(file):
     error = json.loads(found.output)["error"]
     assert error["code"] == "argument.mismatch"
     assert "'out' is an array of shape (5,)" in error["message"]
+
+
+def test_check_takes_small_arrays_for_deep_loops(file, monkeypatch):
+    sizes = []
+    monkeypatch.setattr(Kernel, "check_showing", lambda _, show, **made: sizes.append(made))
+    run("check", f"{file}:deep")  # with 37 along each axis it would run for minutes
+    assert sizes[0]["out"].shape == (17, 17, 17, 17)
+    assert sizes[0]["x"].shape == (17, 17, 17, 19)
 
 
 def test_check_takes_numbers_and_dtypes(file):
