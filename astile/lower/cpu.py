@@ -139,7 +139,7 @@ class _Writer:
         unforeseen.hide(
             program.function,
             facts.of(program),
-            Kinds(program, types),
+            lambda: Kinds(program, types),
             self.frame.fresh,
             lambda: self.frame.word("astile.intrinsics.unforeseen.nothing"),
         )

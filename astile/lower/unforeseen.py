@@ -25,7 +25,7 @@ _NARROW = frozenset(
 def hide(
     function: ast.FunctionDef,
     facts: Facts,
-    kinds: Kinds,
+    kinds: Callable[[], Kinds],
     fresh: Callable[[str], str],
     nothing: Callable[[], str],
 ) -> None:
@@ -34,7 +34,7 @@ def hide(
     Args:
         function: edited in place; its loops are those of Python and numba.
         facts: its integer names.
-        kinds: the types of its arrays.
+        kinds: finds the types of its arrays, which takes a while.
         fresh: gives a free name.
         nothing: gives the name of the function whose result is not known.
 
@@ -51,11 +51,18 @@ def hide(
     """
     loops = [each for each in query.statements(function) if isinstance(each, (ast.For, ast.While))]
     inner = {name for loop in loops for name in query.names_written(loop)}
+    foreseen = [
+        (loop, [each for each in ast.walk(loop) if _may_be_foreseen(each, inner)])
+        for loop in loops
+        if isinstance(loop, ast.While) or _has_known_count(loop, facts)
+    ]
+    if not any(conditions for _, conditions in foreseen):
+        return
+    known = kinds()
     found = [
         loop
-        for loop in loops
-        if (isinstance(loop, ast.While) or _has_known_count(loop, facts))
-        and any(_may_narrow(each, inner, kinds) for each in ast.walk(loop))
+        for loop, conditions in foreseen
+        if any(_narrows(each, known) for condition in conditions for each in ast.walk(condition))
     ]
     if not found:
         return
@@ -64,7 +71,7 @@ def hide(
         if isinstance(loop, ast.For):
             _count_from(loop, start)
         else:
-            _count_before(function, loop, start, kinds)
+            _count_before(function, loop, start, known)
     function.body.insert(0, nodes.assign(start, nodes.call(nothing(), [])))
 
 
@@ -102,11 +109,8 @@ def _has_known_count(loop: ast.For, facts: Facts) -> bool:
     return all(facts.form(each).value is not None for each in (header.start, header.stop))
 
 
-def _may_narrow(node: ast.AST, inner: set[str], kinds: Kinds) -> bool:
-    """Whether a condition that LLVM may foresee stands around a store that narrows an integer."""
-    if not isinstance(node, ast.If) or not _is_foreseen(node.test, inner):
-        return False
-    return any(_narrows(each, kinds) for each in ast.walk(node))
+def _may_be_foreseen(node: ast.AST, inner: set[str]) -> bool:
+    return isinstance(node, ast.If) and _is_foreseen(node.test, inner)
 
 
 def _is_foreseen(test: ast.expr, inner: set[str]) -> bool:
@@ -117,6 +121,7 @@ def _is_foreseen(test: ast.expr, inner: set[str]) -> bool:
 
 
 def _narrows(node: ast.AST, kinds: Kinds) -> bool:
+    """Whether a statement may store an integer in fewer bytes than it had before."""
     if not isinstance(node, (ast.Assign, ast.AugAssign)):
         return False
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
