@@ -336,7 +336,7 @@ def _parts(report: GeneralReport) -> Iterator[str]:
     yield f"{report.kernel} for {sizes}" if sizes else report.kernel
     forms = report.before, report.after
     rows = [
-        (each.name, each.dtype, word, f"({', '.join(each.shape)}), {each.size} bytes, {each.scope}")
+        (each.name, each.dtype, word, _placed(each))
         for word, form in zip(("before", "after"), forms, strict=True)
         for each in form.buffers
         if word == "before" or each not in report.before.buffers
@@ -356,6 +356,11 @@ def _parts(report: GeneralReport) -> Iterator[str]:
         share = "" if each.occupancy is None else f"; {each.occupancy} (registers left out)"
         yield f"launch: grid {grid}, block {block}, {each.shared_bytes} bytes shared{share}"
     yield "\n".join(f"- {note}" for note in report.notes)
+
+
+def _placed(buffer: GeneralBuffer) -> str:
+    where = "slow" if buffer.scope == "global" else buffer.scope  # as with sizes
+    return f"({', '.join(buffer.shape)}), {buffer.size} bytes, {where}"
 
 
 def _loop(row: Footprint[str]) -> str:

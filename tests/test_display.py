@@ -28,6 +28,12 @@ def held():
     }
 
 
+def test_a_schedule_says_what_it_is_of_and_how_many_steps_it_has(held):
+    s, _ = held["schedule"]
+    assert repr(s) == "<Schedule of double, 1 step>"
+    assert repr(Schedule(double)) == "<Schedule of double, 0 steps>"
+
+
 @pytest.mark.parametrize("name", ["schedule", "step", "kernel", "report"])
 def test_shows_itself(held, name):
     shown, words = held[name]

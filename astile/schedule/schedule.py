@@ -189,6 +189,10 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethod
         """Print the loops and the stages inside them, as an outline."""
         print(outline(self.program))
 
+    def __repr__(self) -> str:
+        count = len(self._steps)
+        return f"<Schedule of {self.original.name}, {count} step{'s' if count != 1 else ''}>"
+
     def _repr_mimebundle_(self, **_: Any) -> Bundle:
         calls = "".join(f"; {each.call}" for each in self.steps)
         return bundle(f"Schedule of {self.original.name}{calls}", self.source())
