@@ -142,6 +142,8 @@ LARGE = {
     recipes.rows: (71, 70),
     **dict.fromkeys((recipes.data, recipes.pixels), (97,)),
 }
+#: A loop over what four summands at a time leave over is counted where it has iterations.
+UNEVEN = {"matmul_packed": (71, 74, 73)}
 #: Recipes for which some formula holds only for larger sizes than these, or than they have.
 SMALL = ("matmul_registers", "three", "histogram", "block_histogram")
 #: Programs whose arguments in the corpus are smaller than what formulas hold for.
@@ -177,7 +179,8 @@ def test_formulas_of_tiles_are_what_is_counted(name, apply):
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda each: each.name)
 def test_formulas_of_recipes_are_what_is_counted(recipe):
     program = recipe.schedule(small=True).program
-    given = recipe.arguments(*LARGE.get(recipe.arguments, (71, 70)))
+    sizes = UNEVEN.get(recipe.name) or LARGE.get(recipe.arguments, (71, 70))
+    given = recipe.arguments(*sizes)
     names = [each.arg for each in program.function.args.args]
     shapes = {n: each.shape for n, each in zip(names, given, strict=True)}
     assert agree(program, shapes, {}) > 3 or recipe.name in SMALL
