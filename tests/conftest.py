@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from astile.cache.files import CACHE_VARIABLE
 from astile.lower import work
 from astile.runtime import compile as compiling
 from astile.schedule.known import AGAIN_VARIABLE
@@ -38,6 +39,15 @@ def pytest_collection_finish() -> None:
     """
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache folder and a secret of the test's own, in which what is found out is kept."""
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setattr("platformdirs.user_data_dir", lambda name: str(tmp_path / name))
+    monkeypatch.delenv(AGAIN_VARIABLE)
+    return tmp_path / "cache"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -50,6 +50,15 @@ def test_the_decorator_loads_nothing_that_kept_steps_and_code_do_not_need():
         assert each not in loaded
 
 
+def test_recipes_load_nothing_that_chooses_steps():
+    script = (
+        "import json, sys; from astile.schedule import recipes; print(json.dumps([*sys.modules]))"
+    )
+    loaded = in_fresh_python(script)
+    assert "astile.schedule.recipes.vector_rows" in loaded
+    assert "astile.schedule.for_cores" not in loaded
+
+
 def test_a_package_has_its_modules_and_nothing_else():
     from astile import lower, rewrites
 

@@ -11,7 +11,8 @@ from astile.errors import LoweringError, ScheduleError
 from astile.ir import query
 from astile.rewrites.parts.result import check_listed
 from astile.schedule import select
-from astile.schedule.for_cores import attempt, for_cores
+from astile.schedule.attempts import attempt
+from astile.schedule.for_cores import for_cores
 from astile.schedule.select import Loop
 from astile.schedule.wants import Wants
 

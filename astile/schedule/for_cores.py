@@ -6,12 +6,9 @@ Everything here is an attempt: a step that is not legal leaves the program as it
 from __future__ import annotations
 
 import ast
-import contextlib
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from astile.errors import ScheduleError
 from astile.ir import nodes, query
 from astile.ir.printer import print_expression
 from astile.ir.program import Program
@@ -25,9 +22,9 @@ from astile.schedule import (
     shared_rows,
     waiting_rows,
 )
+from astile.schedule.attempts import attempt
 from astile.schedule.contractions import Contraction
 from astile.schedule.select import Loop
-from astile.schedule.steps import Steps
 from astile.schedule.wants import Wants
 
 if TYPE_CHECKING:
@@ -89,24 +86,6 @@ def for_cores(s: Schedule, *, plain: bool = False) -> Wants:
     if not s.exact:
         _functions_in_vectors(s)
     return replace(wants, vectors=wants.vectors or in_tiles)
-
-
-def attempt(step: Callable[..., object], *arguments: object) -> bool:
-    """Whether a step was legal; an illegal one leaves the schedule as it was.
-
-    Args:
-        step: a primitive of a schedule, or a function of one that takes several.
-        *arguments: what it takes.
-    """
-    asked = (getattr(step, "__self__", None), *arguments)
-    schedule = next((each for each in asked if isinstance(each, Steps)), None)
-    silent = contextlib.nullcontext() if schedule is None else schedule.without_reasons()
-    try:
-        with silent:
-            step(*arguments)
-    except ScheduleError:
-        return False
-    return True
 
 
 def _handle(s: Schedule, loop: ast.For) -> Loop:

@@ -8,7 +8,6 @@ import pytest
 from astile import ArgumentError, SourceError, tile
 from astile.analysis.extents import bounds, divisors
 from astile.analysis.proof import unwritten
-from astile.cache.files import CACHE_VARIABLE
 from astile.frontend.build import build
 from astile.runtime import findings
 from astile.schedule.known import AGAIN_VARIABLE
@@ -40,12 +39,9 @@ class Sought(Exception):
 
 
 @pytest.fixture(autouse=True)
-def place(tmp_path, monkeypatch):
-    """A cache folder and a secret of the test's own."""
-    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
-    monkeypatch.setattr("platformdirs.user_data_dir", lambda name: str(tmp_path / name))
-    monkeypatch.delenv(AGAIN_VARIABLE)
-    return tmp_path / "cache" / "findings"
+def place(own_cache):
+    """Where findings are kept."""
+    return own_cache / "findings"
 
 
 @pytest.fixture

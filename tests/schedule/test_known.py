@@ -9,11 +9,10 @@ import pytest
 
 from astile import IllegalSchedule, Schedule, ScheduleError, tile
 from astile.cache import engine
-from astile.cache.files import CACHE_VARIABLE
 from astile.cache.sealed import Sealed
 from astile.ir import nodes
 from astile.schedule import recipes, several
-from astile.schedule.for_cores import attempt
+from astile.schedule.attempts import attempt
 from astile.schedule.known import AGAIN_VARIABLE, Known
 from astile.schedule.prover import Prover
 from tests.support.recipes import RECIPES
@@ -35,12 +34,9 @@ class Proving(Exception):
 
 
 @pytest.fixture(autouse=True)
-def place(tmp_path, monkeypatch):
-    """A cache folder and a secret of the test's own; steps are kept."""
-    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
-    monkeypatch.setattr("platformdirs.user_data_dir", lambda name: str(tmp_path / name))
-    monkeypatch.delenv(AGAIN_VARIABLE)
-    return tmp_path / "cache" / "steps"
+def place(own_cache):
+    """Where steps are kept."""
+    return own_cache / "steps"
 
 
 @pytest.fixture

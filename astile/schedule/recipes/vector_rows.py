@@ -5,7 +5,7 @@ from __future__ import annotations
 from astile.errors import ScheduleError
 from astile.ir import query
 from astile.schedule import select
-from astile.schedule.for_cores import attempt
+from astile.schedule.attempts import attempt
 from astile.schedule.recipes.cooperation import allocated, directly_inside
 from astile.schedule.recipes.whole import recipe
 from astile.schedule.schedule import Schedule
