@@ -72,7 +72,8 @@ class _Linked:
         """Nothing is left to do."""
 
     def __reduce__(self) -> tuple[Callable[..., _Linked], tuple[Any, ...]]:
-        return _read, self._compiled._reduce()
+        # numba would write down the types of all lines too, which nobody reads here
+        return _read, self._compiled._replace(type_annotation="")._reduce()
 
 
 def _read(*parts: Any) -> _Linked:

@@ -1,24 +1,39 @@
 """numba's compiler without work that changes nothing for long functions of vectors.
 
-Two passes go over all statements several times to find that there is nothing to do. And numba finds
-the type of each sum and each product anew, among all kinds of sums and products that it knows: in a
-function of vectors they are thousands, of a few types. What it compiles is the same to the bit.
+Two passes go over all statements several times to find that there is nothing to do. Four find where
+each name is used last, which only generators make use of; the pass that ends names finds it anew.
+And numba finds the type of each sum and each product among all kinds of sums and products that it
+knows, first when it infers types and again when it writes the code: in a function of vectors they
+are thousands, of a few types. What it compiles is the same to the bit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
-from numba.core import ir  # noqa: TID251
+from numba.core import ir, transforms  # noqa: TID251
 from numba.core.compiler import CompilerBase, DefaultPassBuilder  # noqa: TID251
 from numba.core.compiler_machinery import register_pass  # noqa: TID251
 from numba.core.extending import _Intrinsic  # noqa: TID251
-from numba.core.typed_passes import NopythonRewrites, NopythonTypeInference  # noqa: TID251
+from numba.core.postproc import PostProcessor, VariableLifetime  # noqa: TID251
+from numba.core.typed_passes import (  # noqa: TID251
+    NativeLowering,
+    NopythonRewrites,
+    NopythonTypeInference,
+    PreLowerStripPhis,
+)
+from numba.core.types.functions import Function  # noqa: TID251
 from numba.core.types.misc import StringLiteral  # noqa: TID251
 from numba.core.types.npytypes import Array  # noqa: TID251
-from numba.core.untyped_passes import InlineClosureLikes  # noqa: TID251
+from numba.core.untyped_passes import (  # noqa: TID251
+    GenericRewrites,
+    InlineClosureLikes,
+    IRProcessing,
+    ReconstructSSA,
+)
 
 #: Functions that numba expands where they are called, by the last part of their names.
 _EXPANDED = ("array", "reduce", "stencil")
@@ -26,8 +41,8 @@ _EXPANDED = ("array", "reduce", "stencil")
 _HELD = ("make_function", "build_list")
 #: Array operators are joined into one loop, as NumPy's own functions are; these make arrays.
 _MAKING = (np.empty, np.zeros)
-#: Of a typing context: gives the signature of a function for types of arguments.
-_RESOLVE = "resolve_function_type"
+#: Expressions whose types are looked for again where their code is written.
+_OPERATIONS = ("binop", "inplace_binop", "unary")
 
 
 def use_quick_compiler(function: Any) -> None:
@@ -42,7 +57,7 @@ def use_quick_compiler(function: Any) -> None:
 
 class _Compiler(CompilerBase):  # type: ignore[misc]
     def define_pipelines(self) -> list[Any]:
-        """The passes of numba in their order, three of them in a quicker form."""
+        """The passes of numba in their order, some of them in a quicker form."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.passes = [(_INSTEAD.get(each, each), told) for each, told in passes.passes]
         passes.finalize()
@@ -71,40 +86,104 @@ class _Rewriting(NopythonRewrites):  # type: ignore[misc]
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _Typing(NopythonTypeInference):  # type: ignore[misc]
     def run_pass(self, state: Any) -> bool:
-        # numba holds its lock: nothing else is compiled meanwhile, except for this function
-        held = vars(state.typingctx)
-        outer = held.get(_RESOLVE)
-        held[_RESOLVE] = _remembering(getattr(state.typingctx, _RESOLVE))
-        try:
+        with _remembering(state.typingctx, "resolve_function_type", _is_pure):
             return bool(super().run_pass(state))
-        finally:
-            del held[_RESOLVE]
-            if outer is not None:
-                held[_RESOLVE] = outer
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _Lowering(NativeLowering):  # type: ignore[misc]
+    def run_pass(self, state: Any) -> bool:
+        values = [value for _, value in _assigned(state.func_ir) if isinstance(value, ir.Expr)]
+        used = {each.fn for each in values if each.op in _OPERATIONS}
+        with ExitStack() as stack:
+            stack.enter_context(_remembering(state.targetctx, "get_function", _is_pure))
+            for each in map(state.typingctx.resolve_value_type, used):
+                if isinstance(each, Function):
+                    stack.enter_context(_remembering(each, "get_call_type"))
+            return bool(super().run_pass(state))
+
+
+def _without_last_uses(kind: Any) -> Any:
+    """A pass of numba that does not find where each name is used last."""
+
+    class Quick(kind):  # type: ignore[misc]
+        def run_pass(self, state: Any) -> bool:
+            with _instead(PostProcessor, "run", _order_blocks):
+                return bool(super().run_pass(state))
+
+    return register_pass(mutates_CFG=True, analysis_only=False)(Quick)
+
+
+_find_last_uses = PostProcessor.run
+
+
+def _order_blocks(processor: Any, *given: Any, **named: Any) -> None:
+    """What passes need of `PostProcessor.run`, unless they ask for more, or for a generator."""
+    function = processor.func_ir
+    if function.is_generator or any(given) or any(named.values()):
+        _find_last_uses(processor, *given, **named)
+        return
+    function.blocks = transforms.canonicalize_cfg(function.blocks)
+    function.variable_lifetime = VariableLifetime(function.blocks)  # found when it is asked
+    function.generator_info = None
 
 
 _INSTEAD = {
     InlineClosureLikes: _Inlining,
     NopythonRewrites: _Rewriting,
     NopythonTypeInference: _Typing,
+    NativeLowering: _Lowering,
+} | {
+    each: _without_last_uses(each)
+    for each in (IRProcessing, GenericRewrites, ReconstructSSA, PreLowerStripPhis)
 }
 
 
-def _remembering(resolve: Callable[..., Any]) -> Callable[..., Any]:
-    """What resolves functions for types of arguments, once for operators and intrinsics."""
+@contextmanager
+def _instead(owner: Any, name: str, value: Any) -> Iterator[None]:
+    """Another attribute for a while: numba holds its lock, and nothing else is compiled meanwhile.
+
+    What is compiled for the same function, inside, may do the same.
+    """
+    outer = vars(owner).get(name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        if outer is not None:
+            setattr(owner, name, outer)
+        else:
+            delattr(owner, name)
+
+
+def _remembering(
+    owner: Any, name: str, is_pure: Callable[[Any], bool] = lambda _: True
+) -> AbstractContextManager[None]:
+    """For a while, a method of two arguments is asked once, where what it says depends on them.
+
+    Args:
+        owner: has the method.
+        name: of the method.
+        is_pure: whether it always says the same of a first argument and the second one.
+    """
+    ask = getattr(owner, name)
     known: dict[tuple[Any, Any], Any] = {}
 
-    def resolved(function: Any, given: Any, named: Any) -> Any:
-        key = getattr(function, "typing_key", function)
-        is_pure = isinstance(key, _Intrinsic) or getattr(key, "__module__", "") == "_operator"
-        if named or not is_pure:
-            return resolve(function, given, named)
-        found = known.get((function, given))
+    def remembered(first: Any, second: Any, *more: Any, **named: Any) -> Any:
+        if any(more) or named or not is_pure(first):
+            return ask(first, second, *more, **named)
+        found = known.get((first, second))
         if found is None:
-            found = known[function, given] = resolve(function, given, named)
+            found = known[first, second] = ask(first, second, *more)
         return found
 
-    return resolved
+    return _instead(owner, name, remembered)
+
+
+def _is_pure(function: Any) -> bool:
+    """Whether types, and code, of a function are the same each time: operators and intrinsics."""
+    key = getattr(function, "typing_key", function)
+    return isinstance(key, _Intrinsic) or getattr(key, "__module__", "") == "_operator"
 
 
 def _assigned(function: Any) -> Iterator[tuple[str, Any]]:
@@ -130,5 +209,6 @@ def _may_be_rewritten(name: str, value: Any, kinds: Any) -> bool:
     if not isinstance(kinds.get(name), Array):
         return False
     if value.op == "call":
-        return getattr(kinds[value.func.name], "typing_key", None) not in _MAKING
+        key = getattr(kinds[value.func.name], "typing_key", None)
+        return not isinstance(key, _Intrinsic) and key not in _MAKING
     return True

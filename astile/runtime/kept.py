@@ -89,7 +89,9 @@ class _Kept:
         """
         if compiled.library.has_dynamic_globals or any(not e.can_cache for e in compiled.lifted):
             return
-        content = importlib.import_module("numba.core.serialize").dumps(compiled._reduce())
+        # numba would write down the types of all lines too, which nobody reads here
+        parts = compiled._replace(type_annotation="")._reduce()
+        content = importlib.import_module("numba.core.serialize").dumps(parts)
         self._files.write(self._purpose(signature, compiled.codegen), content)
 
     def flush(self) -> None:
