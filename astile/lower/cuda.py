@@ -23,6 +23,7 @@ from astile.lower.kernels import (
     memory,
     restrictions,
     structure,
+    tidy,
     wide,
 )
 from astile.lower.kernels import barriers as barrier_finder
@@ -99,7 +100,7 @@ class _Module:
         self.grid, self.threads = self.frame.fresh("grid"), self.frame.fresh("threads")
         self.fresh = functools.cache(self.frame.fresh)  # kernels may use the same names
         self.words = Words(word("numba.cuda"), word("numpy"), casts, self.fresh)
-        self.inside = Inside(program, self.frame, self.words.cuda, self.words.numpy)
+        self.inside = Inside(program, self.frame, self.words.cuda, self.words.numpy, casts)
         self.words = replace(self.words, checks=self.inside.checks)
         self.kernels: list[ast.stmt] = []
         self.infos: list[KernelInfo] = []
@@ -175,8 +176,16 @@ class _Module:
         wanted = "_".join([self.program.name, *last, "kernel"])
         return self.frame.fresh(wanted)
 
-    def _parameters(self, body: Sequence[ast.stmt], own: set[str]) -> list[str]:
-        """What a kernel is handed: parameters first, then names that the host computed."""
+    def _parameters(
+        self, body: Sequence[ast.stmt], own: set[str], text: Sequence[ast.stmt]
+    ) -> list[str]:
+        """What a kernel is handed: parameters first, then names that the host computed.
+
+        Args:
+            body: the statements that it is made from.
+            own: names that it sets itself.
+            text: its statements.
+        """
         reads = {name for each in body for name in query.names_read(each)} | flow.exposed(body)
         function = self.program.function
         known = query.parameters(function)
@@ -185,7 +194,8 @@ class _Module:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 computed.setdefault(node.id)
         every = [*known, *(name for name in computed if name not in known)]
-        return [name for name in every if name in reads and name not in own]
+        used = assemble.used(text)
+        return [name for name in every if name in reads & used and name not in own]
 
     def _define(
         self,
@@ -221,22 +231,23 @@ class _Module:
         body = self._body(kernel, layout, piece)
         if layout is not None and not (layout.wide or layout.parts):
             layout, body = None, self._body(kernel, None, piece)
+        test = None if layout is None else layout.test()
+        scalar = None if test is None else self._body(kernel, None, piece)
         name = self._kernel_name([root])
-        own = query.names_written(root)
-        parameters = self._parameters([root], own)
+        texts = [*body, *(scalar or [])]
+        parameters = self._parameters([root], query.names_written(root), texts)
         checks = self._checked(body, parameters)
         self._define(name, parameters, body, piece)
         grid = {axis: self._blocks(loop) for axis, loop in kernel.blocks.items()}
-        texts = [printer.print_expression(grid[a]) if a in grid else "1" for a in "xyz"]
+        blocks = [printer.print_expression(grid[a]) if a in grid else "1" for a in "xyz"]
         total = None if shared is None else sum(shared.values())
         asked = 0 if piece is None else piece.size
-        info = KernelInfo(name, (texts[0], texts[1], texts[2]), kernel.block, asked or total)
+        info = KernelInfo(name, (blocks[0], blocks[1], blocks[2]), kernel.block, asked or total)
         self.infos.append(info)
         choice = Choice(name, shared=asked)
-        test = None if layout is None else layout.test()
-        if test is not None:
+        if scalar is not None:
             other = self.frame.fresh(f"{name.removesuffix('_kernel')}_scalar_kernel")
-            self._define(other, parameters, self._body(kernel, None, piece), piece)
+            self._define(other, parameters, scalar, piece)
             choice = Choice(name, test, other, asked)
             self.infos.append(replace(info, name=other))
         threads = launches.block(kernel, self.threads)
@@ -269,11 +280,11 @@ class _Module:
                 None if self.exact or self.plain else lanes, copies,
             ).build()  # fmt: skip
 
-        if self.plain:
-            return built(Ahead())
-        copies = ahead.find(self.program, kernel, self.plan, self.kinds.arrays, word)
+        copies = Ahead()
+        if not self.plain:
+            copies = ahead.find(self.program, kernel, self.plan, self.kinds.arrays, word)
         body = built(copies)
-        return built(Ahead()) if copies.is_mixed else body
+        return tidy.tidied(built(Ahead()) if copies.is_mixed else body, words.cuda)
 
     def _checked(self, body: Sequence[ast.stmt], parameters: list[str]) -> bool:
         """Whether a kernel checks indices; it is then handed the cell that takes note."""
@@ -285,7 +296,7 @@ class _Module:
     def _with_checks(
         self, body: Sequence[ast.stmt], launched: Sequence[ast.stmt]
     ) -> list[ast.stmt]:
-        before, after = self.inside.before(body), self.inside.after()
+        before, after = self.inside.before(body), self.inside.after(body)
         *first, last = launched
         if isinstance(last, ast.If) and not last.orelse:  # the grid may be empty
             last.body = [*before, *last.body, *after]
@@ -311,10 +322,10 @@ class _Module:
         kept = host.kept_names(self.program, part)
         name = self._kernel_name(body)
         own = host.own_names(self.program, part, kept, self.unset)
-        parameters = self._parameters(body, own)
-        parameters += [each for each in kept if each not in own and each not in parameters]
         writer = IndexWriter(_NO_FACTS, casts=self.words.casts, checks=self.words.checks)
         text = [emit.rewritten(each, writer) for each in body]
+        parameters = self._parameters(body, own, text)
+        parameters += [each for each in kept if each not in own and each not in parameters]
         nodes.add_comment(text[0], "no loop here is bound to blocks or threads: one thread runs it")
         before: list[ast.stmt] = []
         after: list[ast.stmt] = []

@@ -182,7 +182,9 @@ class IndexWriter:
                 parts.append(here.condition(each))
                 if isinstance(expression.op, ast.And):
                     here = here.under(each)
-            return ast.BoolOp(type(expression.op)(), parts)
+            if isinstance(expression.op, ast.And):
+                return nodes.conjunction(parts)
+            return ast.BoolOp(ast.Or(), parts)
         if isinstance(expression, ast.UnaryOp) and isinstance(expression.op, ast.Not):
             return ast.UnaryOp(ast.Not(), self.condition(expression.operand))
         if not isinstance(expression, ast.Compare) or not self.facts.is_static(expression):
@@ -355,12 +357,11 @@ class IndexWriter:
         return not (is_known and self.checks.stays(array, axis, index, self))
 
     def _checked(self, array: str, axis: int, index: ast.expr) -> ast.expr:
-        """An index that is checked when the kernel runs; a negative one counts from the end."""
+        """An index that is checked when the kernel runs, of whatever integer type it is."""
         assert self.checks is not None
         size = self._extent(array, axis)
-        value = nodes.call(self.casts.int64, [self.value(index)])
-        checked = nodes.call(self.checks.word, [value, size, nodes.name(self.checks.failed)])
-        return nodes.call(self.casts.uint64, [checked])  # never negative
+        value = nodes.clone(index) if isinstance(index, ast.Name) else self.value(index)
+        return nodes.call(self.checks.word, [value, size, nodes.name(self.checks.failed)])
 
     def _compared(self, node: ast.Call) -> ast.expr | None:
         """``max(a, b)`` as a comparison, which keeps Python's rule for NaN; None for others.

@@ -178,6 +178,23 @@ def first(x, out):
     assert comments(text) == ["t, written by thread 0 above, is read by other threads below"]
 
 
+def test_cells_that_lanes_may_share_are_not_said_to_be_read_by_one_thread() -> None:
+    text = """
+def first(x, out):
+    for b in block.x(x.shape[0]):
+        t = shared.empty((64,), np.float32)
+        for k in range(2):
+            for i in thread.x(64):
+                t[i] = x[b, k * 64 + i]
+            for j in range(64):
+                out[b] += t[j]
+"""
+    assert comments(text) == [
+        "t, written by thread (i) above, is read by other threads below",
+        "t, read by the first warp above, is overwritten by other threads in the next k",
+    ]
+
+
 def test_a_phase_without_an_axis_runs_on_its_first_thread() -> None:
     text = """
 def column(x, out):

@@ -18,8 +18,7 @@ from astile.analysis.extents import bounds
 from astile.analysis.proof.verdicts import Proved
 from astile.analysis.reading import hardware
 from astile.analysis.reading.accesses import NotModelled
-from astile.analysis.reading.hardware import Seat
-from astile.analysis.reading.scene import Scene
+from astile.analysis.reading.scene import Scene, Touch
 from astile.diagnostics import Related
 from astile.errors import LoweringError
 from astile.ir import query
@@ -164,7 +163,7 @@ def _comment(cuts: Sequence[Conflict]) -> str:
         each
         for each in cuts
         if (each.kind, each.carrier) == (main.kind, main.carrier)
-        and _threads(each.first.seat) == _threads(main.first.seat)
+        and _threads(each.first) == _threads(main.first)
     ]
     arrays = list(dict.fromkeys(each.array for each in alike))
     names = " and ".join([", ".join(arrays[:-1]), arrays[-1]] if arrays[1:] else arrays)
@@ -173,12 +172,13 @@ def _comment(cuts: Sequence[Conflict]) -> str:
     verb = "are" if arrays[1:] else "is"
     before = "read" if main.kind == "anti" else "written"
     after = {"flow": "read", "anti": "overwritten", "output": "written again"}[main.kind]
-    who = _threads(main.first.seat)
+    who = _threads(main.first)
     return f"{names}, {before} by {who} above, {verb} {after} by other threads {where}"
 
 
-def _threads(seat: Seat) -> str:
+def _threads(touch: Touch) -> str:
     """``thread (i_1, j_1)``, in the order of the loops."""
+    seat = touch.seat
     if seat.shared:
         return "all threads"
     names = [
@@ -188,4 +188,7 @@ def _threads(seat: Seat) -> str:
     ]
     if names:
         return f"thread ({', '.join(names)})"
-    return "thread 0" if seat.stores else "each thread"
+    if not seat.stores:
+        return "each thread"
+    is_last = bool(seat.loops) and not hardware.kind(seat.loops[-1]).startswith("block.")
+    return "the first warp" if is_last and not touch.writes else "thread 0"  # lanes may share it

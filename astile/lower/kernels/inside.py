@@ -15,6 +15,7 @@ from astile.ir import nodes, query
 from astile.ir.program import Program
 from astile.lower import assemble
 from astile.lower.checks import Checks, literal_extents
+from astile.lower.indices import Casts
 
 
 class Inside:
@@ -25,10 +26,13 @@ class Inside:
         frame: the module's names.
         cuda: the name of numba.cuda in the text.
         numpy: the name of NumPy in the text.
+        casts: the integer types.
     """
 
-    def __init__(self, program: Program, frame: assemble.Frame, cuda: str, numpy: str) -> None:
-        self.program, self.cuda, self.numpy = program, cuda, numpy
+    def __init__(
+        self, program: Program, frame: assemble.Frame, cuda: str, numpy: str, casts: Casts
+    ) -> None:
+        self.program, self.cuda, self.numpy, self.casts = program, cuda, numpy, casts
         found = {each.array for each in bounds.unproved(program)}
         if "" in found:  # the program was not read
             found = {
@@ -49,12 +53,13 @@ class Inside:
         """The device function that checks one index; a negative one counts from the end."""
         text = (
             f"def {self.checks.word}(index, size, failed):\n"
+            f"    index = {self.casts.int64}(index)\n"
             "    if index < 0:\n"
             "        index += size\n"
             "    if index < 0 or index >= size:\n"
             f"        {self.cuda}.atomic.max(failed, 0, 1)\n"
             "        index = 0\n"
-            "    return index\n"
+            f"    return {self.casts.uint64}(index)\n"
         )
         made = ast.parse(text).body[0]
         assert isinstance(made, ast.FunctionDef)
@@ -97,10 +102,9 @@ class Inside:
             LoweringError: for a tuple of which a kernel cannot check the position.
         """
         self._check_tuples(body)
-        touched = {query.base_name(each) for s in body for each in query.accesses(s)}
-        parameters = set(query.parameters(self.program.function))
+        parameters = query.parameters(self.program.function)
         made: list[ast.stmt] = []
-        for array in sorted(self.checks.arrays & touched & parameters):
+        for array in (each for each in self._touched(body) if each in parameters):
             empty = nodes.compare(nodes.attribute(array, "size"), ast.Eq, nodes.const(0))
             made.append(nodes.if_then(empty, [_raised(f"{array} is empty, and is indexed")]))
         zero = nodes.call(
@@ -109,12 +113,21 @@ class Inside:
         made.append(nodes.assign(self.checks.failed, nodes.call(f"{self.cuda}.to_device", [zero])))
         return made
 
-    def after(self) -> list[ast.stmt]:
-        """What the host does after a launch."""
+    def _touched(self, body: Sequence[ast.stmt]) -> list[str]:
+        """The arrays that are checked in statements, by name."""
+        touched = {query.base_name(each) for s in body for each in query.accesses(s)}
+        return sorted(self.checks.arrays & touched)
+
+    def after(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
+        """What the host does after a launch.
+
+        Args:
+            body: the statements that the kernel was made from.
+        """
         copied = nodes.call(nodes.attribute(self.checks.failed, "copy_to_host"))
         test = nodes.subscript(copied, [nodes.const(0)])
-        names = ", ".join(sorted(self.checks.arrays))
-        return [nodes.if_then(test, [_raised(f"an index is out of bounds: of {names}")])]
+        names = " or ".join(self._touched(body))
+        return [nodes.if_then(test, [_raised(f"an index of {names} is out of bounds")])]
 
     def check_helper(self, function: ast.FunctionDef, program: Program) -> None:
         """Refuse a helper function that indexes an array: nothing checks that index.

@@ -174,8 +174,10 @@ class _Text:
         tile: list[ast.expr] = [nodes.name(_variable(each)) for each in loops]
         tiles = [tile]
         if loops and found[0].word is not None and self._is_paired(found[0], loops[-1]):
-            name = _variable(loops[-1])
-            loops[-1], pair = _halved(loops[-1]), affine.variable(name) * 2
+            last = loops.pop()
+            name, pairs = _variable(last), _count(last) // 2
+            loops += [_counted(last, pairs)] if pairs > 1 else []
+            pair = affine.variable(name) * 2 if pairs > 1 else affine.constant(0)
             second = (pair + affine.atom(parts.quotient(self.lane, 16))).expression()
             cells = ({**found[0].cells[0], name: second},)
             found = [replace(found[0], word=f"{found[0].word[:-1]}4", cells=cells)]
@@ -300,7 +302,7 @@ def _count(loop: ast.For) -> int:
     return count
 
 
-def _halved(loop: ast.For) -> ast.For:
-    """A loop with half as many iterations."""
-    counter = nodes.call("range", [nodes.const(_count(loop) // 2)])
+def _counted(loop: ast.For, count: int) -> ast.For:
+    """A loop with another number of iterations."""
+    counter = nodes.call("range", [nodes.const(count)])
     return nodes.for_loop(nodes.clone(loop.target), counter, nodes.clone_body(loop.body))

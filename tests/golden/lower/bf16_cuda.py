@@ -12,7 +12,6 @@ def f_kernel(A, B, C):
     a_part = cuda.local.array((4,), np_1.uint32)
     w_part = cuda.local.array((2, 2), np_1.uint32)
     lane = uint32(cuda.laneid)
-    b = uint32(cuda.blockIdx.x)
     i = uint32(cuda.threadIdx.y)
     k_0 = uint32(cuda.threadIdx.x)
     j = uint32(cuda.threadIdx.y)

@@ -11,8 +11,10 @@ def blur_kernel(x, out, H, W):
     i_1 = uint32(cuda.threadIdx.y)
     j_1 = uint32(cuda.threadIdx.x)
     if (
-        uint32(1) <= i_0 * uint32(16) + i_1 and i_0 * uint32(16) + i_1 < uint64(H) + uint32(1)
-    ) and j_0 * uint32(16) + j_1 < uint64(W):
+        uint32(1) <= i_0 * uint32(16) + i_1
+        and i_0 * uint32(16) + i_1 < uint64(H) + uint32(1)
+        and j_0 * uint32(16) + j_1 < uint64(W)
+    ):
         wide_shared[i_1, j_1] = x[i_0 * uint32(16) + i_1 - uint32(1), j_0 * uint32(16) + j_1]
         if j_0 * uint32(16) + j_1 >= uint32(1):
             wide_shared[i_1, j_1] += x[

@@ -4,7 +4,7 @@ from numpy import uint32, uint64
 
 
 @cuda.jit
-def row_sums_kernel(x, out, H, W):
+def row_sums_kernel(x, out, W):
     rank = uint32(cuda.threadIdx.x)
     i = uint32(cuda.blockIdx.x)
     total = np.float32(0.0)
@@ -25,4 +25,4 @@ def row_sums_kernel(x, out, H, W):
 def row_sums(x, out):
     H, W = x.shape
     if H > 0:
-        row_sums_kernel[H, 8](x, out, H, W)
+        row_sums_kernel[H, 8](x, out, W)

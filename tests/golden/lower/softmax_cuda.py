@@ -6,7 +6,7 @@ from numpy import float32, uint32, uint64
 
 
 @cuda.jit
-def softmax_kernel(x, out, H, W):
+def softmax_kernel(x, out, W):
     part = cuda.shared.array((32,), np.float32)
     total = cuda.shared.array((2,), np.float32)
     i = uint32(cuda.blockIdx.x)
@@ -22,7 +22,6 @@ def softmax_kernel(x, out, H, W):
     cuda.syncthreads()
     if cuda.threadIdx.x == 0:
         total[0] = part[0]
-    if cuda.threadIdx.x == 0:
         for k in range(uint32(1), uint32(32)):
             total[0] = part[k] if part[k] > total[0] else total[0]
     # total[0] is written above, total[0] is read below
@@ -37,7 +36,6 @@ def softmax_kernel(x, out, H, W):
     cuda.syncthreads()
     if cuda.threadIdx.x == 0:
         total[1] = 0.0
-    if cuda.threadIdx.x == 0:
         for k in range(uint32(32)):
             total[1] += part[k]
     # total[1] is written above, total[0] is read below
@@ -52,4 +50,4 @@ def softmax_kernel(x, out, H, W):
 def softmax(x, out):
     H, W = x.shape
     if H > 0:
-        softmax_kernel[H, 32](x, out, H, W)
+        softmax_kernel[H, 32](x, out, W)

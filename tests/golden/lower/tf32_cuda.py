@@ -12,7 +12,6 @@ def f_kernel(A, B, C):
     a_part = cuda.local.array((4,), np_1.uint32)
     w_part = cuda.local.array((2, 2), np_1.uint32)
     lane = uint32(cuda.laneid)
-    b = uint32(cuda.blockIdx.x)
     i = uint32(cuda.threadIdx.y)
     k_0 = uint32(cuda.threadIdx.x)
     j = uint32(cuda.threadIdx.y)
@@ -46,23 +45,21 @@ def f_kernel(A, B, C):
     a_part[1] = a_loaded[1]
     a_part[2] = a_loaded[2]
     a_part[3] = a_loaded[3]
-    for u in range(uint32(1)):
-        w_loaded = tf32_parts(
-            load_rows4(
-                w,
-                (
-                    (u * uint32(2) + lane // uint32(16)) * uint32(8)
-                    + lane % uint32(8) // uint32(2) * uint32(2)
-                    + lane % uint32(2),
-                    lane // uint32(8) % uint32(2) * uint32(4),
-                ),
-            )
+    w_loaded = tf32_parts(
+        load_rows4(
+            w,
+            (
+                lane // uint32(16) * uint32(8)
+                + lane % uint32(8) // uint32(2) * uint32(2)
+                + lane % uint32(2),
+                lane // uint32(8) % uint32(2) * uint32(4),
+            ),
         )
-        w_part[u * uint32(2), 0] = w_loaded[0]
-        w_part[u * uint32(2), 1] = w_loaded[1]
-        w_part[u * uint32(2) + uint32(1), 0] = w_loaded[2]
-        w_part[u * uint32(2) + uint32(1), 1] = w_loaded[3]
-
+    )
+    w_part[0, 0] = w_loaded[0]
+    w_part[0, 1] = w_loaded[1]
+    w_part[1, 0] = w_loaded[2]
+    w_part[1, 1] = w_loaded[3]
     for u in range(uint32(2)):
         C_sums = multiply_add_tf32(
             (a_part[0], a_part[1], a_part[2], a_part[3]),

@@ -6,7 +6,7 @@ from astile.intrinsics.cuda import is_aligned, load4, store4
 
 
 @cuda.jit
-def f_kernel(x, y, n):
+def f_kernel(x, y):
     t = cuda.shared.array((4, 16), np.float32, alignment=16)
     rank = uint32(cuda.threadIdx.x)
     b = uint32(cuda.blockIdx.x)
@@ -21,7 +21,7 @@ def f_kernel(x, y, n):
 
 
 @cuda.jit
-def f_scalar_kernel(x, y, n):
+def f_scalar_kernel(x, y):
     t = cuda.shared.array((4, 16), np.float32)
     rank = uint32(cuda.threadIdx.x)
     b = uint32(cuda.blockIdx.x)
@@ -42,6 +42,6 @@ def f(x, y):
     n, m = x.shape
     if n > 0:
         if is_aligned(16, x):
-            f_kernel[n, 16](x, y, n)
+            f_kernel[n, 16](x, y)
         else:
-            f_scalar_kernel[n, 16](x, y, n)
+            f_scalar_kernel[n, 16](x, y)

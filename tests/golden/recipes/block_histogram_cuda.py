@@ -5,12 +5,13 @@ from numpy import int64, uint32, uint64, uint8
 
 @cuda.jit(device=True, inline="always")
 def inside(index, size, failed):
+    index = int64(index)
     if index < 0:
         index += size
     if index < 0 or index >= size:
         cuda.atomic.max(failed, 0, 1)
         index = 0
-    return index
+    return uint64(index)
 
 
 @cuda.jit
@@ -24,21 +25,13 @@ def histogram_counts_rf_rf_shared_kernel(x, counts_rf, failed):
     for counts_rf_1 in range(uint32(32)):
         counts_rf_rf_shared[counts_rf_1, i_lane] = 0
 
-    i_lane = uint32(cuda.threadIdx.x)
     for i_turn in range((len(x) + 8191) // 8192):
         if i_turn * 8192 + int64(i_block) * 64 + int64(i_lane) < len(x):
             counts_rf_rf_shared[
-                uint64(
-                    inside(
-                        int64(
-                            uint8(
-                                x[uint64(i_turn) * uint32(8192) + i_block * uint32(64) + i_lane]
-                                // 8
-                            )
-                        ),
-                        32,
-                        failed,
-                    )
+                inside(
+                    uint8(x[uint64(i_turn) * uint32(8192) + i_block * uint32(64) + i_lane] // 8),
+                    32,
+                    failed,
                 ),
                 i_lane,
             ] += 1
@@ -75,6 +68,6 @@ def histogram(x, out):
     failed = cuda.to_device(np.zeros(1, np.int32))
     histogram_counts_rf_rf_shared_kernel[128, 64](x, counts_rf, failed)
     if failed.copy_to_host()[0]:
-        raise IndexError("an index is out of bounds: of counts_rf_rf_shared")
+        raise IndexError("an index of counts_rf_rf_shared is out of bounds")
     histogram_counts_kernel[1, 64](counts, counts_rf)
     histogram_out_kernel[1, 1](out, counts)

@@ -6,7 +6,7 @@ from numpy import float32, float64, uint32, uint64
 
 
 @cuda.jit
-def layernorm_kernel(x, gain, bias, out, n, m):
+def layernorm_kernel(x, gain, bias, out, m):
     total_rf_local = cuda.local.array((1,), np.float32)
     total_rf_local_shared = cuda.shared.array((256,), np.float32)
     spread_rf_local = cuda.local.array((1,), np.float32)
@@ -19,7 +19,6 @@ def layernorm_kernel(x, gain, bias, out, n, m):
     total = float32(0.0)
     total_lane = uint32(cuda.threadIdx.x)
     total_rf_local[0] = 0
-    total_lane = uint32(cuda.threadIdx.x)
     for total_turn in range((uint64(m) + uint32(255)) // uint32(256)):
         if total_turn * uint32(256) + total_lane < uint64(m):
             total_rf_local[0] += x[i, total_turn * uint32(256) + total_lane]
@@ -43,7 +42,6 @@ def layernorm_kernel(x, gain, bias, out, n, m):
     spread = float32(0.0)
     spread_lane = uint32(cuda.threadIdx.x)
     spread_rf_local[0] = 0
-    spread_lane = uint32(cuda.threadIdx.x)
     for spread_turn in range((uint64(m) + uint32(255)) // uint32(256)):
         if spread_turn * uint32(256) + spread_lane < uint64(m):
             spread_rf_local[0] += (
@@ -79,4 +77,4 @@ def layernorm_kernel(x, gain, bias, out, n, m):
 def layernorm(x, gain, bias, out):
     n, m = x.shape
     if n > 0:
-        layernorm_kernel[n, 256](x, gain, bias, out, n, m)
+        layernorm_kernel[n, 256](x, gain, bias, out, m)

@@ -6,7 +6,7 @@ from numpy import float32, float64, uint32, uint64
 
 
 @cuda.jit
-def softmax_kernel(x, out, n, m):
+def softmax_kernel(x, out, m):
     top_rf_local = cuda.local.array((1,), np.float32)
     top_rf_local_shared = cuda.shared.array((256,), np.float32)
     total_rf_local = cuda.local.array((1,), np.float32)
@@ -19,7 +19,6 @@ def softmax_kernel(x, out, n, m):
     top = float32(-np.inf)
     top_lane = uint32(cuda.threadIdx.x)
     top_rf_local[0] = top
-    top_lane = uint32(cuda.threadIdx.x)
     for top_turn in range((uint64(m) + uint32(255)) // uint32(256)):
         if top_turn * uint32(256) + top_lane < uint64(m):
             top_rf_local[0] = (
@@ -47,7 +46,6 @@ def softmax_kernel(x, out, n, m):
     total = np.float32(0.0)
     out_lane = uint32(cuda.threadIdx.x)
     total_rf_local[0] = 0
-    out_lane = uint32(cuda.threadIdx.x)
     for out_turn in range((uint64(m) + uint32(255)) // uint32(256)):
         if out_turn * uint32(256) + out_lane < uint64(m):
             e = np.float32(math.exp(float64(x[i, out_turn * uint32(256) + out_lane] - top)))
@@ -77,4 +75,4 @@ def softmax_kernel(x, out, n, m):
 def softmax(x, out):
     n, m = x.shape
     if n > 0:
-        softmax_kernel[n, 256](x, out, n, m)
+        softmax_kernel[n, 256](x, out, m)
