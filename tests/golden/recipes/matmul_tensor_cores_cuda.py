@@ -8,7 +8,7 @@ from astile.intrinsics.matrix_units import load_columns4, load_rows4, multiply_a
 
 
 @cuda.jit
-def half_matmul_C_kernel(A, B, C, M, K, N):
+def half_matmul_C_kernel(A, B, C, K):
     C_local = cuda.local.array((4, 2, 4, 2), np.float32)
     A_shared = cuda.shared.array((2, 128, 4, 8), np.float16, alignment=16)
     B_shared = cuda.shared.array((2, 32, 16, 8), np.float16, alignment=16)
@@ -17,9 +17,6 @@ def half_matmul_C_kernel(A, B, C, M, K, N):
     lane = uint32(cuda.laneid)
     i_0 = uint32(cuda.blockIdx.y)
     j_0 = uint32(cuda.blockIdx.x)
-    i_warp_j_warp_fused_1 = uint32(cuda.threadIdx.z)
-    i_row_1 = uint32(cuda.threadIdx.y)
-    j_pair_1 = uint32(cuda.threadIdx.x)
     A_z = uint32(cuda.threadIdx.z)
     A_y = uint32(cuda.threadIdx.y)
     A_x = uint32(cuda.threadIdx.x)
@@ -27,8 +24,6 @@ def half_matmul_C_kernel(A, B, C, M, K, N):
     B_y = uint32(cuda.threadIdx.y)
     B_x = uint32(cuda.threadIdx.x)
     i_warp_j_warp_fused = uint32(cuda.threadIdx.z)
-    i_row = uint32(cuda.threadIdx.y)
-    j_pair = uint32(cuda.threadIdx.x)
     i_warp_j_warp_fused_2 = uint32(cuda.threadIdx.z)
     i_row_2 = uint32(cuda.threadIdx.y)
     j_pair_2 = uint32(cuda.threadIdx.x)
@@ -272,15 +267,12 @@ def half_matmul_C_kernel(A, B, C, M, K, N):
 
 
 @cuda.jit
-def half_matmul_C_scalar_kernel(A, B, C, M, K, N):
+def half_matmul_C_scalar_kernel(A, B, C, K):
     C_local = cuda.local.array((4, 2, 4, 2), np.float32)
     A_shared = cuda.shared.array((2, 128, 4, 8), np.float16)
     B_shared = cuda.shared.array((2, 32, 16, 8), np.float16)
     i_0 = uint32(cuda.blockIdx.y)
     j_0 = uint32(cuda.blockIdx.x)
-    i_warp_j_warp_fused_1 = uint32(cuda.threadIdx.z)
-    i_row_1 = uint32(cuda.threadIdx.y)
-    j_pair_1 = uint32(cuda.threadIdx.x)
     A_z = uint32(cuda.threadIdx.z)
     A_y = uint32(cuda.threadIdx.y)
     A_x = uint32(cuda.threadIdx.x)
@@ -477,9 +469,9 @@ def half_matmul(A, B, C):
         grid = N // 128, M // 128
         if min(grid) > 0:
             if is_aligned(16, A, B, C):
-                half_matmul_C_kernel[grid, (4, 8, 8)](A, B, C, M, K, N)
+                half_matmul_C_kernel[grid, (4, 8, 8)](A, B, C, K)
             else:
-                half_matmul_C_scalar_kernel[grid, (4, 8, 8)](A, B, C, M, K, N)
+                half_matmul_C_scalar_kernel[grid, (4, 8, 8)](A, B, C, K)
     else:
         grid = (N + 31) // 32, (M + 7) // 8
         if min(grid) > 0:
