@@ -51,7 +51,7 @@ _HOME = {
     "IllegalSchedule": "astile.errors",
 }
 #: Modules that are loaded when a method of a kernel first asks for them.
-_REPORTS = ("check", "explain", "general_report")
+_REPORTS = ("candidates", "check", "explain", "general_report")
 
 
 def __getattr__(name: str) -> object:

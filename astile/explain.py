@@ -19,9 +19,9 @@ from astile.errors import ArgumentError, SourceError
 from astile.ir import query
 from astile.ir.program import Program
 from astile.lower.kernels import cooperative
+from astile.lower.parameters.uses import uses
 from astile.lower.types import dtypes
 from astile.report import Buffer, Form, Launch, Moved, Report
-from astile.runtime.uses import uses
 
 
 @dataclass(frozen=True)

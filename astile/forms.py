@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-import astile
 from astile import lower
 from astile.analysis import extents
 from astile.analysis.extents.conditions import Condition, Division
@@ -18,19 +17,19 @@ from astile.frontend.build import build
 from astile.frontend.reductions import reductions
 from astile.ir import needs, query
 from astile.ir.program import Program
+from astile.lower.parameters.uses import uses
 from astile.runtime import arguments, collector, findings
-from astile.runtime import compile as compiling
 from astile.runtime.arrays import array_facts
 from astile.runtime.findings import Findings
-from astile.runtime.specialize import Other, Specializer
-from astile.runtime.uses import uses
+from astile.runtime.specialize import Other, Specializer, are_floats
 from astile.schedule import bare
 from astile.schedule.schedule import Schedule
 from astile.schedule.step import Step
 from astile.schedule.wants import Wants
 
 if TYPE_CHECKING:
-    import astile.check
+    from astile.lower.parameters.assumed import Dtypes
+    from astile.schedule.printed import Printed
 
 #: Applies primitives to the schedule it is given.
 Scheduling = Callable[[Schedule], None]
@@ -284,7 +283,7 @@ class Forms:
                 schedule = self.schedule(target)
                 wants = self._wants.get("cpu", Wants()) if target == "cpu" else Wants()
                 other = Other(lambda: self._plain, wants.vectors, wants.floats)
-                made = self._specializer_of(
+                made = self.specializer_of(
                     lambda: schedule.program, target, schedule.steps, schedule.state, other
                 )
                 self._specializers[target] = made
@@ -305,7 +304,7 @@ class Forms:
             if made is not program:
                 schedule = self.schedule(target)
                 state = None if schedule.state is None else f"{schedule.state} with loops of sums"
-                self._summing[target] = self._specializer_of(
+                self._summing[target] = self.specializer_of(
                     lambda: made, target, schedule.steps, state
                 )
         return self._summed[target]
@@ -313,11 +312,37 @@ class Forms:
     @cached_property
     def _plain(self) -> Specializer:
         """What runs on a CPU for types for which some of the steps are no use."""
+        made = self._plain_schedule
+        return self.specializer_of(lambda: made.program, "cpu", made.steps, made.state)
+
+    @cached_property
+    def _plain_schedule(self) -> Schedule:
         made = Schedule(self.program, exact=self._exact)
         bare.choose_plain(made)
-        return self._specializer_of(lambda: made.program, "cpu", made.steps, made.state)
+        return made
 
-    def _specializer_of(
+    def printed(self, target: str, dtypes: Dtypes | None) -> Printed:
+        """What is printed for a target: the text that runs for arguments of some types.
+
+        Args:
+            target: one of `TARGETS`, without ``"emulate"``.
+            dtypes: parameter -> its dtype, where it is named.
+
+        Raises:
+            ArgumentError: for names that are no parameters, and types that they cannot have.
+            LoweringError: when the target cannot run this program for these types.
+        """
+        schedule = self.schedule(target)
+        made = schedule.printed(target, dtypes)
+        wants = self._wants.get("cpu", Wants())
+        if target != "cpu" or made.expected is None or made.schedule is not schedule:
+            return made
+        is_fit = are_floats(self.program, made.expected.types, wants.floats)
+        if is_fit and (made.lowered.in_registers or not wants.vectors):
+            return made
+        return self._plain_schedule.printed(target, dtypes)
+
+    def specializer_of(
         self,
         program: Callable[[], Program],
         target: str,
@@ -325,6 +350,7 @@ class Forms:
         state: str | None = None,
         other: Other | None = None,
     ) -> Specializer:
+        """What makes the callables of a program that some steps lead to; see `Specializer`."""
         is_reordered = any(e.proof is not None and e.proof.kind != "equal" for e in steps)
         return Specializer(
             self.program,
@@ -336,52 +362,6 @@ class Forms:
             state=state,
             other=other,
         )
-
-    # --- for `kernel.check` ---------------------------------------------------------------------
-
-    def candidates(self, target: str) -> tuple[list[astile.check.Candidate], dict[str, str]]:
-        """Every step and every target that can run here, and why the others cannot.
-
-        Args:
-            target: the one whose schedule's steps are meant.
-        """
-        found = []
-        steps = self.schedule(target).steps
-        for number, step in enumerate(steps, 1):
-            taken = steps[:number]  # a call may have to run without them
-            after = partial(_program_after, step)
-            made = self._specializer_of(after, "python", taken)
-            runner = self._runner(partial(_same, made))
-            is_equal = getattr(step.proof, "kind", None) == "equal"
-            is_exact = is_equal and not self.program.reassociated
-            found.append(astile.check.Candidate(f"step {number}: {step.call}", runner, is_exact))
-        skipped = {}
-        for each in TARGETS:
-            reason = compiling.why_not(each)
-            if reason is None:
-                runner = self._runner(partial(self.specializer, each))
-                label = f"target {each}"
-                found.append(astile.check.Candidate(label, runner, False, optional=each != target))
-            else:
-                skipped[f"target {each}"] = reason
-        return found, skipped
-
-    def _runner(self, chosen: Callable[[Mapping[str, object]], Specializer]) -> astile.check.Call:
-        def run(values: Mapping[str, object]) -> object:
-            specializer = chosen(values)
-            checked = arguments.check(self.uses, (), values, specializer.target)
-            may_leave = self.may_leave(checked, specializer.target)
-            return specializer.launcher(checked.types, check_bounds=may_leave)(checked)
-
-        return run
-
-
-def _same(specializer: Specializer, values: Mapping[str, object]) -> Specializer:
-    return specializer
-
-
-def _program_after(step: Step) -> Program:
-    return step.program
 
 
 def _take_no_step(schedule: Schedule) -> None:

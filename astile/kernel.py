@@ -21,17 +21,20 @@ from astile.runtime.repeats import Repeats
 from astile.schedule import limits
 from astile.schedule.schedule import Schedule
 from astile.schedule.step import Step
+from astile.schedule.texts import Texts
 from astile.targets import Target, known_target
 from astile.variants import Variants
 
 if TYPE_CHECKING:
+    import astile.candidates
     import astile.check
     import astile.explain
     import astile.general_report
     from astile.general_report import GeneralReport
+    from astile.lower.parameters.assumed import Dtypes
     from astile.report import Report
     from astile.runtime.machine_code import MachineCode
-    from astile.schedule.blame import Blame
+    from astile.schedule.printed import Printed
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -39,7 +42,7 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 @frames.entries
-class Kernel(Generic[P, R_co]):
+class Kernel(Texts, Generic[P, R_co]):
     """A function of plain loops together with its schedule; call it as the plain function.
 
     Args:
@@ -148,45 +151,38 @@ class Kernel(Generic[P, R_co]):
         """The steps of the schedule, in order."""
         return self._forms.schedule(self._default_target()).steps
 
-    def source(self, target: str = "python") -> str:
+    def source(self, target: str = "python", dtypes: Dtypes | None = None) -> str:
         """The text of a complete module that runs by itself.
+
+        That of ``"cpu"`` and ``"cuda"`` is the one that a call with arguments of some types runs;
+        it raises a TypeError for others.
 
         Args:
             target: ``"python"`` for the scheduled program, ``"cpu"`` for numba, ``"cuda"`` for
                 kernels and the host function that launches them.
+            dtypes: parameter -> its dtype, ``{"x": "uint8"}``, as for `Schedule.source`.
 
         Raises:
-            LoweringError: when the target cannot express this program.
+            ArgumentError: for names that are no parameters, and types that they cannot have.
+            LoweringError: when the target cannot express this program for these types.
         """
+        return self.printed(target, dtypes).lowered.text
+
+    def printed(self, target: str = "python", dtypes: Dtypes | None = None) -> Printed:
+        """The text of `source`, and the schedule that it is of; see `Texts`."""
         chosen = self._named_target(target)
-        return self._forms.schedule(chosen).source("cuda" if chosen == "emulate" else chosen)
+        forms = self._variants.fitting_types(dtypes)
+        return forms.printed("cuda" if chosen == "emulate" else chosen, dtypes)
 
-    def blame(self, line: int, target: str = "python") -> Blame:
-        """The call that made a line of a generated text, and the user's statement in it.
-
-        Args:
-            line: of what `source(target)` gives, from 1.
-            target: as for `source`.
-
-        Raises:
-            ArgumentError: when there is no such line.
-            LoweringError: when the target cannot express this program.
-        """
-        return astile.schedule.blame.at(self.line_table(target), line)
-
-    def line_table(self, target: str = "python") -> tuple[Blame, ...]:
-        """`blame` for all lines, in order: for tools that show lines of generated text."""
-        chosen = self._named_target(target)
-        return self._forms.schedule(chosen).line_table("cuda" if chosen == "emulate" else chosen)
-
-    def emit(self, path: str | Path, target: str = "cuda") -> None:
+    def emit(self, path: str | Path, target: str = "cuda", dtypes: Dtypes | None = None) -> None:
         """Write the module that `source` gives to a file.
 
         Args:
             path: of the file.
-            target: as for `source`.
+            target: as for `source`, which raises the same.
+            dtypes: as for `source`.
         """
-        Path(path).write_text(self.source(target), encoding="utf-8")
+        Path(path).write_text(self.source(target, dtypes), encoding="utf-8")
 
     def check(self, *args: P.args, **kwargs: P.kwargs) -> astile.check.CheckReport:
         """Run the plain function, every step and every target available here, and compare.
@@ -224,9 +220,9 @@ class Kernel(Generic[P, R_co]):
                 code="argument.overlap",
                 hints=("check it with arrays that are apart",),
             )
-        candidates, skipped = forms.candidates(self._default_target())
+        found, skipped = astile.candidates.of(forms, self._default_target())
         scratch = frozenset(self._original.scratch)
-        return astile.check.compare(self._plain_call, candidates, skipped, values, scratch, show)
+        return astile.check.compare(self._plain_call, found, skipped, values, scratch, show)
 
     @overload
     def explain(self) -> GeneralReport: ...

@@ -11,14 +11,12 @@ import numpy as np
 
 from astile.analysis.extents import bounds
 from astile.analysis.extents.conditions import Condition
-from astile.diagnostics import did_you_mean
 from astile.errors import ArgumentError
 from astile.ir import query
 from astile.ir.program import Program
-from astile.runtime.uses import uses
+from astile.lower.parameters.assumed import known_dtype
+from astile.lower.parameters.uses import uses
 
-#: Names that a misspelt dtype may have meant.
-_DTYPES = ("bool", "float32", "float64", "int32", "int64", "uint8", "complex64", "complex128")
 #: Extents to choose from, the largest first: odd, and no multiple of a tile.
 _EXTENTS = (37, 17, 9, 5, 3)
 #: How many iterations of the deepest loops of plain Python are few enough to wait for.
@@ -141,26 +139,6 @@ def _iterations(root: ast.AST, extent: int) -> int:
 def _has_sizes(condition: Condition, sizes: Mapping[str, tuple[int, ...]]) -> bool:
     """Whether the shapes have the axes that the condition asks for."""
     return all(axis is None or axis < len(sizes[name]) for name, axis in condition.lookups)
-
-
-def known_dtype(named: str) -> np.dtype:
-    """The dtype of a name.
-
-    Args:
-        named: as NumPy names it.
-
-    Raises:
-        ArgumentError: when NumPy has none of this name.
-    """
-    try:
-        return np.dtype(named)
-    except TypeError:
-        hint = did_you_mean(named, _DTYPES)
-        raise ArgumentError(
-            f"NumPy has no dtype {named!r}",
-            code="argument.bad-dtype",
-            hints=[hint] if hint else ["for example float32"],
-        ) from None
 
 
 def _array(random: np.random.Generator, shape: tuple[int, ...], named: str) -> np.ndarray:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from astile import lower
 from astile.forms import Forms
 from astile.frontend.evidence import index_counts
 from astile.ir import needs, query
-from astile.runtime.uses import Use
+from astile.lower.parameters.uses import Use
+
+if TYPE_CHECKING:
+    from astile.lower.parameters.assumed import Dtypes
 
 #: Parameters and their numbers of axes, and arrays of integers of which sums are taken, and their
 #: dtypes.
@@ -47,6 +52,24 @@ class Variants:
             return forms
         found = self._for((more, integers))
         return found if needs.are_met(found.program.needs, values) else forms
+
+    def fitting_types(self, dtypes: Dtypes | None) -> Forms:
+        """The forms for arrays of some types, with as many axes as they are indexed with.
+
+        Args:
+            dtypes: parameter -> its dtype, where it is named.
+
+        Raises:
+            ArgumentError: for names that are no parameters, and types that they cannot have.
+        """
+        forms = self._forms
+        expected = lower.parameters.expected
+        types = lower.parameters.assumed.types(forms.program, forms.uses, dtypes or {})
+        integers = _summed_integers(forms, expected.stand_ins(types))
+        if not integers or expected.fits(forms.program, types):
+            return forms
+        found = self._for(((), integers))
+        return found if expected.fits(found.program, types) else forms
 
     def _ranks(self, values: Mapping[str, object]) -> tuple[tuple[str, int], ...]:
         """Arrays and their numbers of axes, where the text alone does not show them."""

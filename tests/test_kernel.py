@@ -273,7 +273,8 @@ def test_source_and_emit(tmp_path, target):
 
 
 def test_emitted_module_runs_by_itself(tmp_path):
-    tile(i=4)(shift).emit(tmp_path / "emitted.py", "cpu")
+    types = {"a": "float64", "b": np.float64}
+    tile(i=4)(shift).emit(tmp_path / "emitted.py", "cpu", types)
     script = """
         import sys
         import numpy as np

@@ -11,9 +11,10 @@ from astile.cli.functions import kernel_of
 from astile.cli.output import print_json, writing
 
 
-@click.command()
+@click.command(cls=options.Sized)
 @options.function
 @options.target("cuda")
+@options.dtypes
 @click.option(
     "-o",
     "--output",
@@ -22,15 +23,17 @@ from astile.cli.output import print_json, writing
     help="The file to write.",
 )
 @options.as_json
-def emit(function: str, target: str, output: Path, as_json: bool) -> None:
+def emit(function: str, target: str, dtypes: tuple[str, ...], output: Path, as_json: bool) -> None:
     """Write the module of FILE:FUNCTION for a target; it runs without astile.
 
-    The text for cpu and cuda knows no types of arguments: numba's own rules hold there, which are
-    wider than NumPy's for small integers and for float32 beside numbers of Python.
+    The text for cpu and cuda is made for the types of its arguments, and raises a TypeError for
+    others. Where --dtype names none, arrays hold float32, or int64 where they hold indices, and
+    numbers are those of Python.
     """
     kernel = kernel_of(function)
+    named = options.named_dtypes(kernel, dtypes)
     with writing(output):
-        kernel.emit(output, target)
+        kernel.emit(output, target, named)
     if as_json:
         print_json(
             schema.document("emit", function=kernel.__name__, target=target, output=str(output))

@@ -12,7 +12,8 @@ import click
 from astile.cli.usage import Misused
 from astile.diagnostics import did_you_mean
 from astile.kernel import Kernel
-from astile.samples import Wanted, known_dtype
+from astile.lower.parameters.assumed import known_dtype
+from astile.samples import Wanted
 from astile.targets import CALLED, TEXTS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -171,12 +172,31 @@ def wanted(
         read_pairs(dtypes, str, "name"),
         seed=seed,
     )
+    _require_parameters(kernel, {*found.shapes, *found.values, *found.dtypes})
+    return found
+
+
+def named_dtypes(kernel: Kernel[..., Any], dtypes: Sequence[str]) -> dict[str, str]:
+    """The types that a text is to be made for, as `Kernel.source` takes them.
+
+    Args:
+        kernel: whose text it is.
+        dtypes: as written.
+
+    Raises:
+        click.UsageError: for a name that is no parameter, and for text of another form.
+    """
+    found = read_pairs(dtypes, str, "name")
+    _require_parameters(kernel, set(found))
+    return found
+
+
+def _require_parameters(kernel: Kernel[..., Any], names: set[str]) -> None:
     parameters = kernel.__signature__.parameters
-    unknown = sorted({*found.shapes, *found.values, *found.dtypes} - set(parameters))
+    unknown = sorted(names - set(parameters))
     if unknown:
         hint = did_you_mean(unknown[0], parameters)
         raise Misused(f"{kernel.__name__} has no parameter {unknown[0]!r}", hint)
-    return found
 
 
 def sizes(

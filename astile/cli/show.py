@@ -13,16 +13,22 @@ from astile.cli.output import print_json, print_source
 from astile.schedule.step import Step
 
 
-@click.command()
+@click.command(cls=options.Sized)
 @options.function
 @click.option("--steps", "form", flag_value="steps", help="The source after every step.")
 @click.option("--diff", "form", flag_value="diff", help="What every step changed.")
 @options.target("python")
+@options.dtypes
 @options.as_json
-def show(function: str, form: str | None, target: str, as_json: bool) -> None:
-    """Print the transformed source of FILE:FUNCTION."""
+def show(
+    function: str, form: str | None, target: str, dtypes: tuple[str, ...], as_json: bool
+) -> None:
+    """Print the transformed source of FILE:FUNCTION.
+
+    The text for cpu and cuda is made for types of arguments, as that of `astile emit` is.
+    """
     kernel = kernel_of(function)
-    source = kernel.source(target)
+    source = kernel.source(target, options.named_dtypes(kernel, dtypes))
     if as_json:
         steps = [_of_step(each) for each in kernel.steps]
         name = kernel.__name__

@@ -9,6 +9,7 @@ from astile import deferred
 if TYPE_CHECKING:
     from astile.lower import cpu as cpu
     from astile.lower import cuda as cuda
+    from astile.lower import parameters as parameters
     from astile.lower import places as places
     from astile.lower import python as python
     from astile.lower import types as types

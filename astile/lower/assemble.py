@@ -87,6 +87,11 @@ def used(body: Iterable[ast.stmt]) -> set[str]:
     return {name for each in body for name in query.names(each)}
 
 
+def docstring(function: ast.FunctionDef) -> list[ast.stmt]:
+    """The first statement of a function where that is its docstring, else none."""
+    return function.body[:1] if ast.get_docstring(function, clean=False) is not None else []
+
+
 def trip_count(start: ast.expr, stop: ast.expr, step: int) -> Affine:
     """How often a loop from `start` to `stop` runs, where it is not negative."""
     distance = affine.of(stop) - affine.of(start)

@@ -21,6 +21,7 @@ from astile.lower import (
     unsigned,
 )
 from astile.lower.lowered import Lowered
+from astile.lower.parameters.expected import Expected, retyped
 from astile.lower.types import dtypes, joined_types, numeric
 from astile.lower.types.checked import is_checked_division
 from astile.lower.types.kinds import Kinds
@@ -37,6 +38,7 @@ def lower(
     types: Mapping[str, str] | None = None,
     machine: Machine | None = None,
     one_core: bool = False,
+    expected: Expected | None = None,
 ) -> Lowered:
     """The program as a numba module; it imports astile only for vectors.
 
@@ -51,6 +53,8 @@ def lower(
         one_core: leave all loops on one core: where numba is going to check indices, since what
             raises on one of several is lost, and where there is too little to do for more.
             Functions that may stretch arrays stay there too.
+        expected: the arguments that the text checks itself for, where no kernel calls it; it checks
+            indices too where they may leave their arrays.
 
     Raises:
         LoweringError: where numba has no arithmetic that gives the plain program's values.
@@ -61,13 +65,13 @@ def lower(
         work = explicit.vectorised(work, types or {}, machine)
     in_registers = registers.is_enough(work)
     bounds.tighten(work.function, facts.of(work))
-    writer = _Writer(work)
+    writer = _Writer(work, program, checks_bounds=expected is not None and expected.may_leave)
     writer.indices(work)
     stays = one_core or stretched.may_be(program, types or {})
     writer.loops(work.function.body, on_core=stays)
     writer.hide(work, types or {})
     writer.memory(work.function, types or {})
-    functions = writer.functions()
+    functions = writer.functions(expected)
     body = writer.frame.module(functions, writer.helper)
     text = printer.print_module(body)
     return Lowered(text, program.name, "cpu", body=tuple(body), in_registers=in_registers)
@@ -76,8 +80,9 @@ def lower(
 class _Writer:
     """Edits one cloned program; keeps track of the names that the text needs."""
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
+    def __init__(self, program: Program, original: Program, *, checks_bounds: bool) -> None:
+        self.program, self.original = program, original
+        self.checks_bounds = checks_bounds
         self.frame = assemble.Frame(program, "astile.intrinsics.rounding")
         self.njit = self.frame.word("numba.njit")
         self.numpy = self.frame.word("numpy")
@@ -188,23 +193,29 @@ class _Writer:
 
     def decorator(self) -> ast.expr:
         """``njit`` with the options of this text."""
-        options: dict[str, ast.expr] = {"error_model": nodes.const("numpy")}
+        options: dict[str, ast.expr] = {}
         if self.on_cores:
             # astile decides which loops are merged; numba's own fusion is left out
             options["parallel"] = ast.Dict([nodes.const("fusion")], [nodes.const(False)])
-        return nodes.call(self.njit, [], options)
+        return self._njit("numpy", options)
 
-    def functions(self) -> list[ast.stmt]:
+    def _njit(self, model: str, options: Mapping[str, ast.expr] | None = None) -> ast.expr:
+        own: dict[str, ast.expr] = {"error_model": nodes.const(model), **(options or {})}
+        if self.checks_bounds:
+            own["boundscheck"] = nodes.const(True)
+        return nodes.call(self.njit, [], own)
+
+    def functions(self, expected: Expected | None) -> list[ast.stmt]:
         """The compiled function; with one around it for what numba does not do.
 
-        It does not fill in the default of a parameter that is given by keyword only, and joins no
-        types.
+        It does not fill in the default of a parameter that is given by keyword only, joins no
+        types, refuses none, and returns no numbers of NumPy.
         """
         compiled = self.program.function
         names = query.parameters(compiled)
         given = joined_types.handed_in(compiled, names, self.frame.fresh)
         apart = self._parts({*names, *given})
-        if not compiled.args.kwonlyargs and not given:
+        if not compiled.args.kwonlyargs and not given and expected is None:
             compiled.decorator_list = [self.decorator()]
             return [*apart, compiled]
         outer = nodes.clone(compiled)
@@ -212,7 +223,24 @@ class _Writer:
         inner = assemble.function(name, [*names, *given], compiled.body, self.decorator())
         call = nodes.call(name, [*(nodes.name(each) for each in names), *given.values()])
         outer.body = [ast.Return(call)]
+        if expected is not None:
+            fresh, word = self.frame.fresh, self.frame.word
+            outer.body = [
+                *nodes.clone_body(assemble.docstring(compiled)),
+                *expected.test(compiled, word, fresh),
+                *self._returned(call, Kinds(self.original, expected.types)),
+            ]
         return [*apart, inner, outer]
+
+    def _returned(self, call: ast.expr, kinds: Kinds) -> list[ast.stmt]:
+        """What the outer function returns of the result of the compiled one."""
+        count, word = len(kinds.returned_kinds()), self.frame.word
+        if kinds.returned_parts() is None:
+            return [ast.Return(retyped(kinds, call, word, given_by_numba=True))]
+        results = self.frame.fresh("results")
+        cells = [nodes.subscript(results, [nodes.const(each)]) for each in range(count)]
+        made = retyped(kinds, nodes.tuple_of(cells), word, given_by_numba=True)
+        return [nodes.assign(results, call), ast.Return(made)]
 
     def _parts(self, bound: set[str]) -> list[ast.FunctionDef]:
         """Bodies of loops on cores as compiled functions, where that saves time."""
@@ -228,8 +256,7 @@ class _Writer:
             lambda: self.frame.fresh(f"{function.name}_part"),
         )
         for each in made:
-            model = {"error_model": nodes.const("numpy")}
-            each.decorator_list = [nodes.call(self.njit, [], model)]
+            each.decorator_list = [self._njit("numpy")]
             if not vectors.isdisjoint(query.names(each)):
                 once = self.frame.word("astile.intrinsics.linked_once.linked_once")
                 each.decorator_list.insert(0, nodes.name(once))
@@ -239,5 +266,5 @@ class _Writer:
         """A helper function, compiled with those that call it."""
         dtypes.spell_python_types(function, self.numpy)
         model = "python" if is_checked_division(function) else "numpy"
-        function.decorator_list = [nodes.call(self.njit, [], {"error_model": nodes.const(model)})]
+        function.decorator_list = [self._njit(model)]
         return function

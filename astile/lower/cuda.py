@@ -38,6 +38,7 @@ from astile.lower.kernels.plan import Finder
 from astile.lower.kernels.structure import Structure
 from astile.lower.layouts import Layout
 from astile.lower.lowered import KernelInfo, Lowered
+from astile.lower.parameters.expected import Expected, retyped
 from astile.lower.types import dtypes, joined_types, numeric
 from astile.lower.types.kinds import Kinds
 
@@ -53,6 +54,7 @@ def lower(
     barriers: Finder = barrier_finder.find,
     exact: bool = False,
     plain: bool = False,
+    expected: Expected | None = None,
 ) -> Lowered:
     """The program as a numba.cuda module that does not import astile.
 
@@ -67,6 +69,7 @@ def lower(
         exact: keep the order of every sum; otherwise the lanes of a warp share reductions.
         plain: use no words that numba's simulator lacks: exchanges between lanes, accesses of
             several cells, asynchronous copies.
+        expected: the arguments that the text checks itself for, where no kernel calls it.
 
     Raises:
         LoweringError: for a program or a limit that the GPU does not have.
@@ -74,7 +77,8 @@ def lower(
     known = types or {}
     typed = numeric.explicit(joined_types.settled(program, known), known, "cuda")
     written = cooperative.shared_out(wide.phases_written_out(typed))
-    return _Module(written, known, barriers, exact=exact, plain=plain).lowered()
+    module = _Module(written, known, barriers, exact=exact, plain=plain)
+    return module.lowered(expected, Kinds(program, known))
 
 
 class _Module:
@@ -107,8 +111,13 @@ class _Module:
         self.limits: list[launches.Limit] = []
         self.dtypes = dtypes.of_arrays(program, types, self.words.numpy)
 
-    def lowered(self) -> Lowered:
-        """The whole module."""
+    def lowered(self, expected: Expected | None, kinds: Kinds) -> Lowered:
+        """The whole module.
+
+        Args:
+            expected: see `lower`.
+            kinds: of the program before it was written out.
+        """
         every = host.parts(self.program, self.program.function.body)
         self.alone = _count(every) == 1
         body = self._host(every)
@@ -116,10 +125,21 @@ class _Module:
             body = launches.asked_first(body, {each.name for each in self.infos}, self.limits)
         function = nodes.clone(self.program.function)
         function.body = body or [ast.Pass()]
+        if expected is not None:
+            self._expect(function, expected, kinds)
         checked = [self.inside.function()] if self.inside.is_used(self.kernels) else []
         body = self.frame.module([*checked, *self.kernels, function], self._helper)
         text = printer.print_module(body)
         return Lowered(text, self.program.name, "cuda", tuple(self.infos), tuple(body))
+
+    def _expect(self, function: ast.FunctionDef, expected: Expected, kinds: Kinds) -> None:
+        """Let the host function refuse other arguments, and return numbers of the plain types."""
+        word, fresh = self.frame.word, self.frame.fresh
+        for each in query.statements(function):
+            if isinstance(each, ast.Return) and each.value is not None:
+                each.value = retyped(kinds, each.value, word)
+        first = len(assemble.docstring(function))
+        function.body[first:first] = expected.test(function, word, fresh, on_device=True)
 
     def _helper(self, function: ast.FunctionDef) -> ast.FunctionDef:
         """A helper function for the GPU; inlined, so that no device is asked for its type."""

@@ -13,9 +13,9 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from astile.errors import ArgumentError
+from astile.lower.parameters.uses import Use
 from astile.lower.types import promotion
 from astile.runtime.arrays import ArrayFacts, Overlap, array_facts, overlaps, overlaps_itself
-from astile.runtime.uses import Use
 from astile.source import Span
 
 #: Kinds of dtype -> sizes of one element in bytes.

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ast
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING
 
 from astile import lower, runtime
-from astile.errors import InternalError, LoweringError
+from astile.errors import InternalError
 from astile.intrinsics import host
 from astile.ir.program import Program
+from astile.lower.parameters.uses import Use
 from astile.lower.types.promotion import Kind, native
 from astile.lower.work import Work
 from astile.runtime import collector, kept, load
@@ -20,7 +21,6 @@ from astile.runtime import compile as compiling
 from astile.runtime.arguments import Checked
 from astile.runtime.launch import Launcher
 from astile.runtime.texts import Text, Texts
-from astile.runtime.uses import Use
 from astile.source import Span
 
 if TYPE_CHECKING:
@@ -180,10 +180,9 @@ class Specializer:
     def _text(self, types: Mapping[str, str], way: Way) -> Text | None:
         """The text for arguments of some types, found or made; None where others take over."""
         other = self._takes_over
-        if other is not None and other.floats and not way.original:
-            kinds = lower.types.kinds.Kinds(self._original, types).arrays
-            if any(native(kinds.get(each) or "") not in _FLOATS for each in other.floats):
-                return None
+        floats = frozenset() if other is None or way.original else other.floats
+        if not are_floats(self._original, types, floats):
+            return None
 
         def lowered_anew(original: bool) -> Lowered:
             return self._lower(self._program(original), types, way)
@@ -194,7 +193,7 @@ class Specializer:
             return found
         original = way.original
         if self._is_reordered and not original:
-            original = self._must_keep_order(types)
+            original = lower.types.truncated.must_keep_order(self._original, types, self.target)
         lowered = lowered_anew(original)
         if not (original or lowered.in_registers) and other is not None and other.vectors:
             return None
@@ -205,25 +204,6 @@ class Specializer:
         made = Text(lowered.text, lowered.entry, original, returned, threads, lambda: lowered)
         self._texts.keep(types, flags, made)
         return made
-
-    def _must_keep_order(self, types: Mapping[str, str]) -> bool:
-        """Whether integers take numbers that are cut to fit them, each in its order.
-
-        Raises:
-            LoweringError: on a GPU, where the loops cannot run as they were written.
-        """
-        program = self._original
-        statement, what = next(
-            lower.types.truncated.truncating(lower.types.kinds.Kinds(program, types)), (None, "")
-        )
-        if statement is not None and self.target in ("cuda", "emulate"):
-            raise LoweringError(
-                f"an integer {what}, and a step changed their order",
-                code="lowering.types",
-                span=program.source.span(statement),
-                hints=["write int(...) around what is added, a wider cell, or use exact=True"],
-            )
-        return statement is not None
 
     def _lower(self, program: Program, types: Mapping[str, str], way: Way) -> Lowered:
         if self.target == "python":
@@ -256,6 +236,20 @@ class Specializer:
         if self.target == "cpu" and "prange" in made.text:
             return compiling.one_at_a_time_if_needed(function)
         return function
+
+
+def are_floats(program: Program, types: Mapping[str, str], arrays: Collection[str]) -> bool:
+    """Whether some arrays hold floating-point numbers.
+
+    Args:
+        program: the function as the user wrote it.
+        types: parameter -> its type.
+        arrays: their names.
+    """
+    if not arrays:
+        return True
+    kinds = lower.types.kinds.Kinds(program, types).arrays
+    return all(native(kinds.get(each) or "") in _FLOATS for each in arrays)
 
 
 def _parameter_names(function: ast.FunctionDef) -> tuple[list[str], list[str]]:

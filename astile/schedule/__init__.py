@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from astile.schedule import blame as blame
     from astile.schedule import compose as compose
     from astile.schedule import for_cores as for_cores
+    from astile.schedule import printed as printed
     from astile.schedule import prover as prover
     from astile.schedule import rewriting as rewriting
 else:

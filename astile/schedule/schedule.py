@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import astile
-from astile import analysis, frames, lower
+from astile import analysis, frames, lower, schedule
 from astile.display import Bundle, bundle
 from astile.errors import ScheduleError
 from astile.intrinsics import host
@@ -28,7 +28,10 @@ from astile.targets import Target, no_text
 
 if TYPE_CHECKING:
     from astile.lower.lowered import Lowered
+    from astile.lower.parameters.assumed import Dtypes
+    from astile.lower.parameters.expected import Expected
     from astile.lower.vectors.explicit import Machine
+    from astile.schedule.printed import Printed
 
 #: Methods of `Schedule` that a trace may call.
 PRIMITIVES = (
@@ -137,23 +140,43 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethod
         found += [each for each in self.stages() if each.array == text]
         return tuple(found or navigate.stages_with(self.program, text))
 
-    def source(self, target: str = "python") -> str:
+    def source(self, target: str = "python", dtypes: Dtypes | None = None) -> str:
         """The text of a complete module of the scheduled program.
 
-        For ``"cpu"`` and ``"cuda"`` it knows no types of arguments: run by itself, values have the
-        types that numba gives them. A kernel writes NumPy's types into the text of each call.
+        That of ``"cpu"`` and ``"cuda"`` is made for the types of its arguments, as a call of a
+        kernel makes it, and raises a TypeError for others.
 
         Args:
             target: ``"python"``, ``"cpu"`` or ``"cuda"``.
-        """
-        return self.lowered(target).text
+            dtypes: parameter -> its dtype: ``{"x": "uint8", "factor": int}``. Where none is named,
+                arrays hold float32, or int64 where their cells are indices, and numbers are those
+                of Python: of the type of the default value, else of float.
 
-    def lowered(self, target: str, types: Mapping[str, str] | None = None) -> Lowered:
+        Raises:
+            ScheduleError: for an unknown target.
+            ArgumentError: for names that are no parameters, and types that they cannot have.
+            LoweringError: when the target cannot run this program for these types.
+        """
+        return self.printed(target, dtypes).lowered.text
+
+    def printed(self, target: str = "python", dtypes: Dtypes | None = None) -> Printed:
+        """The text of `source`, and the schedule that it is of; see `Texts`."""
+        if target in ("cpu", "cuda"):
+            return schedule.printed.of(self, target, dtypes)
+        return schedule.printed.Printed(self, self.lowered(target))
+
+    def lowered(
+        self,
+        target: str,
+        types: Mapping[str, str] | None = None,
+        expected: Expected | None = None,
+    ) -> Lowered:
         """The text for a target, with what its launcher needs to know.
 
         Args:
             target: ``"python"``, ``"cpu"`` or ``"cuda"``.
             types: array argument -> name of its dtype, where known.
+            expected: the arguments that the text checks itself for, where no kernel calls it.
 
         Raises:
             ScheduleError: for an unknown target.
@@ -162,18 +185,24 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethod
         if target == "python":
             return lower.python.lower(self.program)
         if target == "cpu":
-            return lower.cpu.lower(self.program, types=types, machine=self._machine())
+            may_leave = expected is not None and expected.may_leave
+            machine = None if may_leave else self._machine(expected)
+            return lower.cpu.lower(
+                self.program, types=types, machine=machine, one_core=may_leave, expected=expected
+            )
         if target == "cuda":
             with limits.naming_steps(self._steps):
-                made = lower.cuda.lower(self.program, types=types, exact=self.exact)
+                made = lower.cuda.lower(
+                    self.program, types=types, exact=self.exact, expected=expected
+                )
             if all(each.proof is not None for each in self._steps):
                 self._known_prover().check_finished(self.program)
             return made
         raise no_text(target)
 
-    def _machine(self) -> Machine | None:
+    def _machine(self, expected: Expected | None) -> Machine | None:
         """What vectors are made for: none where an index may leave its array."""
-        if analysis.extents.bounds.unproved(self.original):
+        if expected is None and analysis.extents.bounds.unproved(self.original):
             return None
         return lower.vectors.explicit.Machine(host.vector_bytes(), exact=self.exact)
 

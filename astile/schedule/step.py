@@ -8,15 +8,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
-from astile import schedule
 from astile.analysis.proof.verdicts import Proved
 from astile.display import Bundle, bundle
 from astile.ir.module import module_text
 from astile.ir.program import Program
+from astile.schedule.texts import Texts
 from astile.schedule.trace import Call
 
 if TYPE_CHECKING:
-    from astile.schedule.blame import Blame
+    from astile.lower.parameters.assumed import Dtypes
+    from astile.schedule.printed import Printed
 
 
 class Taken(Protocol):
@@ -31,13 +32,13 @@ class Taken(Protocol):
         """These steps and one more."""
         ...
 
-    def line_table(self, target: str = "python") -> tuple[Blame, ...]:
-        """The blame of every line of the text after the last step."""
+    def printed(self, target: str = "python", dtypes: Dtypes | None = None) -> Printed:
+        """The text for a target after the last step."""
         ...
 
 
 @dataclass(frozen=True)
-class Step:
+class Step(Texts):
     """What one call did.
 
     Args:
@@ -85,29 +86,9 @@ class Step:
         """A unified diff from the module before the step to the one after it."""
         return unified_diff(module_text(self.before), self.source)
 
-    def blame(self, line: int, target: str = "python") -> Blame:
-        """The call that made a line of the text after this step, and the user's statement in it.
-
-        Args:
-            line: of `source`, or of the text for another target, from 1.
-            target: ``"python"``, ``"cpu"`` or ``"cuda"``.
-
-        Raises:
-            ArgumentError: when there is no such line.
-            LoweringError: when the target cannot run the program as it is after this step.
-        """
-        return schedule.blame.at(self.line_table(target), line)
-
-    def line_table(self, target: str = "python") -> tuple[Blame, ...]:
-        """`blame` for all lines, in order; the text of each is in it.
-
-        Args:
-            target: as for `blame`.
-
-        Raises:
-            LoweringError: when the target cannot run the program as it is after this step.
-        """
-        return self.earlier.followed_by(self).line_table(target)
+    def printed(self, target: str = "python", dtypes: Dtypes | None = None) -> Printed:
+        """The text for a target after this step; see `Texts`."""
+        return self.earlier.followed_by(self).printed(target, dtypes)
 
 
 def unified_diff(before: str, after: str) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,19 +21,18 @@ from astile.schedule import select
 from astile.schedule.known import Asked, Kept, Known
 from astile.schedule.select import Loop
 from astile.schedule.step import Step
+from astile.schedule.texts import Texts
 from astile.schedule.trace import Call
 
 if TYPE_CHECKING:
-    from astile.lower.lowered import Lowered
     from astile.rewrites.parts.result import Rewritten
-    from astile.schedule.blame import Blame
     from astile.schedule.prover import Prover
 
 LoopLike = Loop | str
 StageLike = Stage | Loop | str
 
 
-class Steps(ABC):
+class Steps(Texts):
     """A program and the steps that made it from the user's function.
 
     Args:
@@ -88,48 +86,29 @@ class Steps(ABC):
         """The steps taken so far."""
         return self._steps
 
-    @abstractmethod
-    def lowered(self, target: str, types: Mapping[str, str] | None = None) -> Lowered:
-        """The text for a target, with what its launcher needs to know.
+    def ending_with(self, program: Program) -> Self:
+        """A schedule whose last program is another one.
 
         Args:
-            target: ``"python"``, ``"cpu"`` or ``"cuda"``.
-            types: array argument -> name of its dtype, where known.
-        """
-
-    def blame(self, line: int, target: str = "python") -> Blame:
-        """The call that made a line of a generated text, and the user's statement in it.
-
-        Args:
-            line: of what `source(target)` gives, from 1.
-            target: as for `source`.
-
-        Raises:
-            ArgumentError: when there is no such line.
-            ScheduleError: for an unknown target.
-            LoweringError: when the target cannot run this program.
-        """
-        return schedule.blame.at(self.line_table(target), line)
-
-    def line_table(self, target: str = "python") -> tuple[Blame, ...]:
-        """`blame` for all lines, in order.
-
-        Args:
-            target: as for `source`.
-
-        Raises:
-            ScheduleError: for an unknown target.
-            LoweringError: when the target cannot run this program.
+            program: computes the same.
         """
         twin = copy.copy(self)
-        stamped = schedule.blame.with_printed_lines(self.program)
         if self._steps:
-            twin._steps = (*self._steps[:-1], replace(self._steps[-1], make=lambda: stamped))
+            twin._steps = (*self._steps[:-1], replace(self._steps[-1], make=lambda: program))
         else:
-            twin._start = stamped
-        programs = [self._start, *(each.program for each in self._steps)]
-        calls = [each.call for each in self._steps]
-        return schedule.blame.table(programs, calls, self.lowered(target), twin.lowered(target))
+            twin._start = program
+        return twin
+
+    def without_steps(self) -> Self:
+        """A schedule of the same function that takes no step."""
+        twin = copy.copy(self)
+        twin._steps, twin._prover = (), None
+        return twin
+
+    @property
+    def programs(self) -> tuple[Program, ...]:
+        """The program before the first step, and those after each step."""
+        return (self._start, *(each.program for each in self._steps))
 
     def followed_by(self, step: Step) -> Self:
         """A schedule that has taken one more step.

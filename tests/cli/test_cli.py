@@ -178,6 +178,20 @@ def test_report_writes_a_page(file, tmp_path):
     assert "<title>plain - astile</title>" in output.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("command", ["emit", "blame", "show"])
+def test_texts_are_made_for_the_types_that_are_named(file, tmp_path, command):
+    output = ["-o", tmp_path / "made.py"] if command == "emit" else []
+    named = [f"{file}:double", "--target", "cpu", "--dtype", "x=uint8", "out=int64", *output]
+    found = run(command, *named)
+    assert found.exit_code == 0, found.output
+    text = (tmp_path / "made.py").read_text() if output else found.output
+    assert "uint8(2 * x[" in text
+    assert "made for x: uint8 of 1 axis, out: int64 of 1 axis" in text
+    misspelt = run(command, f"{file}:double", "--dtype", "X=uint8", *output)
+    assert misspelt.exit_code == 2
+    assert "double has no parameter 'X'; did you mean 'x'?" in misspelt.output
+
+
 def test_emit_writes_a_module(file, tmp_path):
     output = tmp_path / "made.py"
     assert run("emit", f"{file}:double", "-o", output).exit_code == 0

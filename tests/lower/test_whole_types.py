@@ -11,9 +11,9 @@ import pytest
 from astile import LoweringError
 from astile.frontend.build import as_written
 from astile.frontend.text import function_of
+from astile.lower.parameters.uses import uses
 from astile.runtime import arguments
 from astile.runtime.specialize import Specializer
-from astile.runtime.uses import uses
 
 
 def compiled(value: str, x: Any, y: Any) -> tuple[Any, Any]:

@@ -8,9 +8,9 @@ import pytest
 
 from astile.errors import ArgumentError
 from astile.ir.program import Program
+from astile.lower.parameters.uses import uses
 from astile.runtime.arguments import check
 from astile.runtime.arrays import array_facts, overlaps, overlaps_itself
-from astile.runtime.uses import uses
 from astile.source import SourceFile
 
 CONV = """

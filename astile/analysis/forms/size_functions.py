@@ -18,7 +18,8 @@ Integers = Mapping[str, int]
 _Closure = Callable[[Sequence[int]], int]
 #: A tree in which ``("value", k)`` stands for the parameter in place k; JSON makes lists of tuples.
 Placed: TypeAlias = "int | Sequence[Any]"
-_VALUE = "value"
+#: The word of a parameter's value.
+VALUE = "value"
 
 _ARITHMETIC: Mapping[str, Callable[[int, int], int]] = {
     "add": operator.add,
@@ -88,7 +89,7 @@ def _placed(tree: isl.Tree, position: Mapping[str, int]) -> Placed:
     if isinstance(tree, int):
         return tree
     if isinstance(tree, str):
-        return (_VALUE, position[tree])
+        return (VALUE, position[tree])
     word, operands = tree
     return (word, *(_placed(each, position) for each in operands))
 
@@ -97,7 +98,7 @@ def _closure(tree: Placed) -> _Closure:
     if isinstance(tree, int):
         return lambda values: tree
     word, *operands = tree
-    if word == _VALUE:
+    if word == VALUE:
         return operator.itemgetter(operands[0])
     parts = [_closure(each) for each in operands]
     if word == "minus":

@@ -7,12 +7,14 @@ wider integers in a cell of int8 wraps around when it is stored, and is compared
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from astile.analysis.proof import reductions
+from astile.errors import LoweringError
 from astile.ir import query
+from astile.ir.program import Program
 from astile.lower.types.kinds import Kinds
 from astile.lower.types.promotion import PYTHON, family, is_integer
 
@@ -38,6 +40,28 @@ def truncating(kinds: Kinds) -> Iterator[tuple[ast.stmt, str]]:
                 statement,
                 f"holds the {'least' if form.family == 'min' else 'largest'} of wider ones",
             )
+
+
+def must_keep_order(program: Program, types: Mapping[str, str], target: str) -> bool:
+    """Whether integers take numbers that are cut to fit them, each in its order.
+
+    Args:
+        program: the function as the user wrote it, of which a step changed the order of sums.
+        types: parameter -> its type, see `Kinds`.
+        target: where it is going to run.
+
+    Raises:
+        LoweringError: on a GPU, where the loops cannot run as they were written.
+    """
+    statement, what = next(truncating(Kinds(program, types)), (None, ""))
+    if statement is not None and target in ("cuda", "emulate"):
+        raise LoweringError(
+            f"an integer {what}, and a step changed their order",
+            code="lowering.types",
+            span=program.source.span(statement),
+            hints=["write int(...) around what is added, a wider cell, or use exact=True"],
+        )
+    return statement is not None
 
 
 def _values(statement: ast.stmt) -> Iterator[ast.expr]:

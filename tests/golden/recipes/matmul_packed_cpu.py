@@ -1,42 +1,295 @@
-import numpy as np
 from numba import njit, prange
-from numpy import uint64
+from numpy import float32, uint64
+
+from astile.intrinsics.linked_once import linked_once
+from astile.intrinsics.vectors import (
+    below, empty_aligned, fma, get, load, load_where, splat, store_where
+)
+
+
+@linked_once
+@njit(error_model="numpy")
+def matmul_part(K, B, j_0, N, M, A, C):
+    B_local = empty_aligned((K, 64), B.dtype)
+    for B_0 in range(min(K, B.shape[0])):
+        inside = below(j_0 * 64, N, 16)
+        store_where(inside, B_local, (B_0, 0), load_where(inside, B, (B_0, j_0 * 64)))
+        inside_1 = below(j_0 * 64 + 16, N, 16)
+        store_where(inside_1, B_local, (B_0, 16), load_where(inside_1, B, (B_0, j_0 * 64 + 16)))
+        inside_2 = below(j_0 * 64 + 32, N, 16)
+        store_where(inside_2, B_local, (B_0, 32), load_where(inside_2, B, (B_0, j_0 * 64 + 32)))
+        inside_3 = below(j_0 * 64 + 48, N, 16)
+        store_where(inside_3, B_local, (B_0, 48), load_where(inside_3, B, (B_0, j_0 * 64 + 48)))
+
+    for i_0 in range(M // 6):
+        C_local_0_0 = splat(float32(0.0), 16)
+        C_local_0_1 = splat(float32(0.0), 16)
+        C_local_0_2 = splat(float32(0.0), 16)
+        C_local_0_3 = splat(float32(0.0), 16)
+        C_local_1_0 = splat(float32(0.0), 16)
+        C_local_1_1 = splat(float32(0.0), 16)
+        C_local_1_2 = splat(float32(0.0), 16)
+        C_local_1_3 = splat(float32(0.0), 16)
+        C_local_2_0 = splat(float32(0.0), 16)
+        C_local_2_1 = splat(float32(0.0), 16)
+        C_local_2_2 = splat(float32(0.0), 16)
+        C_local_2_3 = splat(float32(0.0), 16)
+        C_local_3_0 = splat(float32(0.0), 16)
+        C_local_3_1 = splat(float32(0.0), 16)
+        C_local_3_2 = splat(float32(0.0), 16)
+        C_local_3_3 = splat(float32(0.0), 16)
+        C_local_4_0 = splat(float32(0.0), 16)
+        C_local_4_1 = splat(float32(0.0), 16)
+        C_local_4_2 = splat(float32(0.0), 16)
+        C_local_4_3 = splat(float32(0.0), 16)
+        C_local_5_0 = splat(float32(0.0), 16)
+        C_local_5_1 = splat(float32(0.0), 16)
+        C_local_5_2 = splat(float32(0.0), 16)
+        C_local_5_3 = splat(float32(0.0), 16)
+        row = i_0 * 6
+        row_1 = i_0 * 6 + 1
+        row_2 = i_0 * 6 + 2
+        row_3 = i_0 * 6 + 3
+        row_4 = i_0 * 6 + 4
+        row_5 = i_0 * 6 + 5
+        for k_0 in range(K // 4):
+            A_s = splat(get(A, (row, k_0 * 4)), 16)
+            B_local_v = load(B_local, (k_0 * 4, 0), 16)
+            C_local_0_0 = fma(A_s, B_local_v, C_local_0_0)
+            B_local_v_1 = load(B_local, (k_0 * 4, 16), 16)
+            C_local_0_1 = fma(A_s, B_local_v_1, C_local_0_1)
+            B_local_v_2 = load(B_local, (k_0 * 4, 32), 16)
+            C_local_0_2 = fma(A_s, B_local_v_2, C_local_0_2)
+            B_local_v_3 = load(B_local, (k_0 * 4, 48), 16)
+            C_local_0_3 = fma(A_s, B_local_v_3, C_local_0_3)
+            A_s_1 = splat(get(A, (row_1, k_0 * 4)), 16)
+            C_local_1_0 = fma(A_s_1, B_local_v, C_local_1_0)
+            C_local_1_1 = fma(A_s_1, B_local_v_1, C_local_1_1)
+            C_local_1_2 = fma(A_s_1, B_local_v_2, C_local_1_2)
+            C_local_1_3 = fma(A_s_1, B_local_v_3, C_local_1_3)
+            A_s_2 = splat(get(A, (row_2, k_0 * 4)), 16)
+            C_local_2_0 = fma(A_s_2, B_local_v, C_local_2_0)
+            C_local_2_1 = fma(A_s_2, B_local_v_1, C_local_2_1)
+            C_local_2_2 = fma(A_s_2, B_local_v_2, C_local_2_2)
+            C_local_2_3 = fma(A_s_2, B_local_v_3, C_local_2_3)
+            A_s_3 = splat(get(A, (row_3, k_0 * 4)), 16)
+            C_local_3_0 = fma(A_s_3, B_local_v, C_local_3_0)
+            C_local_3_1 = fma(A_s_3, B_local_v_1, C_local_3_1)
+            C_local_3_2 = fma(A_s_3, B_local_v_2, C_local_3_2)
+            C_local_3_3 = fma(A_s_3, B_local_v_3, C_local_3_3)
+            A_s_4 = splat(get(A, (row_4, k_0 * 4)), 16)
+            C_local_4_0 = fma(A_s_4, B_local_v, C_local_4_0)
+            C_local_4_1 = fma(A_s_4, B_local_v_1, C_local_4_1)
+            C_local_4_2 = fma(A_s_4, B_local_v_2, C_local_4_2)
+            C_local_4_3 = fma(A_s_4, B_local_v_3, C_local_4_3)
+            A_s_5 = splat(get(A, (row_5, k_0 * 4)), 16)
+            C_local_5_0 = fma(A_s_5, B_local_v, C_local_5_0)
+            C_local_5_1 = fma(A_s_5, B_local_v_1, C_local_5_1)
+            C_local_5_2 = fma(A_s_5, B_local_v_2, C_local_5_2)
+            C_local_5_3 = fma(A_s_5, B_local_v_3, C_local_5_3)
+            A_s_6 = splat(get(A, (row, k_0 * 4 + 1)), 16)
+            B_local_v_4 = load(B_local, (k_0 * 4 + 1, 0), 16)
+            C_local_0_0 = fma(A_s_6, B_local_v_4, C_local_0_0)
+            B_local_v_5 = load(B_local, (k_0 * 4 + 1, 16), 16)
+            C_local_0_1 = fma(A_s_6, B_local_v_5, C_local_0_1)
+            B_local_v_6 = load(B_local, (k_0 * 4 + 1, 32), 16)
+            C_local_0_2 = fma(A_s_6, B_local_v_6, C_local_0_2)
+            B_local_v_7 = load(B_local, (k_0 * 4 + 1, 48), 16)
+            C_local_0_3 = fma(A_s_6, B_local_v_7, C_local_0_3)
+            A_s_7 = splat(get(A, (row_1, k_0 * 4 + 1)), 16)
+            C_local_1_0 = fma(A_s_7, B_local_v_4, C_local_1_0)
+            C_local_1_1 = fma(A_s_7, B_local_v_5, C_local_1_1)
+            C_local_1_2 = fma(A_s_7, B_local_v_6, C_local_1_2)
+            C_local_1_3 = fma(A_s_7, B_local_v_7, C_local_1_3)
+            A_s_8 = splat(get(A, (row_2, k_0 * 4 + 1)), 16)
+            C_local_2_0 = fma(A_s_8, B_local_v_4, C_local_2_0)
+            C_local_2_1 = fma(A_s_8, B_local_v_5, C_local_2_1)
+            C_local_2_2 = fma(A_s_8, B_local_v_6, C_local_2_2)
+            C_local_2_3 = fma(A_s_8, B_local_v_7, C_local_2_3)
+            A_s_9 = splat(get(A, (row_3, k_0 * 4 + 1)), 16)
+            C_local_3_0 = fma(A_s_9, B_local_v_4, C_local_3_0)
+            C_local_3_1 = fma(A_s_9, B_local_v_5, C_local_3_1)
+            C_local_3_2 = fma(A_s_9, B_local_v_6, C_local_3_2)
+            C_local_3_3 = fma(A_s_9, B_local_v_7, C_local_3_3)
+            A_s_10 = splat(get(A, (row_4, k_0 * 4 + 1)), 16)
+            C_local_4_0 = fma(A_s_10, B_local_v_4, C_local_4_0)
+            C_local_4_1 = fma(A_s_10, B_local_v_5, C_local_4_1)
+            C_local_4_2 = fma(A_s_10, B_local_v_6, C_local_4_2)
+            C_local_4_3 = fma(A_s_10, B_local_v_7, C_local_4_3)
+            A_s_11 = splat(get(A, (row_5, k_0 * 4 + 1)), 16)
+            C_local_5_0 = fma(A_s_11, B_local_v_4, C_local_5_0)
+            C_local_5_1 = fma(A_s_11, B_local_v_5, C_local_5_1)
+            C_local_5_2 = fma(A_s_11, B_local_v_6, C_local_5_2)
+            C_local_5_3 = fma(A_s_11, B_local_v_7, C_local_5_3)
+            A_s_12 = splat(get(A, (row, k_0 * 4 + 2)), 16)
+            B_local_v_8 = load(B_local, (k_0 * 4 + 2, 0), 16)
+            C_local_0_0 = fma(A_s_12, B_local_v_8, C_local_0_0)
+            B_local_v_9 = load(B_local, (k_0 * 4 + 2, 16), 16)
+            C_local_0_1 = fma(A_s_12, B_local_v_9, C_local_0_1)
+            B_local_v_10 = load(B_local, (k_0 * 4 + 2, 32), 16)
+            C_local_0_2 = fma(A_s_12, B_local_v_10, C_local_0_2)
+            B_local_v_11 = load(B_local, (k_0 * 4 + 2, 48), 16)
+            C_local_0_3 = fma(A_s_12, B_local_v_11, C_local_0_3)
+            A_s_13 = splat(get(A, (row_1, k_0 * 4 + 2)), 16)
+            C_local_1_0 = fma(A_s_13, B_local_v_8, C_local_1_0)
+            C_local_1_1 = fma(A_s_13, B_local_v_9, C_local_1_1)
+            C_local_1_2 = fma(A_s_13, B_local_v_10, C_local_1_2)
+            C_local_1_3 = fma(A_s_13, B_local_v_11, C_local_1_3)
+            A_s_14 = splat(get(A, (row_2, k_0 * 4 + 2)), 16)
+            C_local_2_0 = fma(A_s_14, B_local_v_8, C_local_2_0)
+            C_local_2_1 = fma(A_s_14, B_local_v_9, C_local_2_1)
+            C_local_2_2 = fma(A_s_14, B_local_v_10, C_local_2_2)
+            C_local_2_3 = fma(A_s_14, B_local_v_11, C_local_2_3)
+            A_s_15 = splat(get(A, (row_3, k_0 * 4 + 2)), 16)
+            C_local_3_0 = fma(A_s_15, B_local_v_8, C_local_3_0)
+            C_local_3_1 = fma(A_s_15, B_local_v_9, C_local_3_1)
+            C_local_3_2 = fma(A_s_15, B_local_v_10, C_local_3_2)
+            C_local_3_3 = fma(A_s_15, B_local_v_11, C_local_3_3)
+            A_s_16 = splat(get(A, (row_4, k_0 * 4 + 2)), 16)
+            C_local_4_0 = fma(A_s_16, B_local_v_8, C_local_4_0)
+            C_local_4_1 = fma(A_s_16, B_local_v_9, C_local_4_1)
+            C_local_4_2 = fma(A_s_16, B_local_v_10, C_local_4_2)
+            C_local_4_3 = fma(A_s_16, B_local_v_11, C_local_4_3)
+            A_s_17 = splat(get(A, (row_5, k_0 * 4 + 2)), 16)
+            C_local_5_0 = fma(A_s_17, B_local_v_8, C_local_5_0)
+            C_local_5_1 = fma(A_s_17, B_local_v_9, C_local_5_1)
+            C_local_5_2 = fma(A_s_17, B_local_v_10, C_local_5_2)
+            C_local_5_3 = fma(A_s_17, B_local_v_11, C_local_5_3)
+            A_s_18 = splat(get(A, (row, k_0 * 4 + 3)), 16)
+            B_local_v_12 = load(B_local, (k_0 * 4 + 3, 0), 16)
+            C_local_0_0 = fma(A_s_18, B_local_v_12, C_local_0_0)
+            B_local_v_13 = load(B_local, (k_0 * 4 + 3, 16), 16)
+            C_local_0_1 = fma(A_s_18, B_local_v_13, C_local_0_1)
+            B_local_v_14 = load(B_local, (k_0 * 4 + 3, 32), 16)
+            C_local_0_2 = fma(A_s_18, B_local_v_14, C_local_0_2)
+            B_local_v_15 = load(B_local, (k_0 * 4 + 3, 48), 16)
+            C_local_0_3 = fma(A_s_18, B_local_v_15, C_local_0_3)
+            A_s_19 = splat(get(A, (row_1, k_0 * 4 + 3)), 16)
+            C_local_1_0 = fma(A_s_19, B_local_v_12, C_local_1_0)
+            C_local_1_1 = fma(A_s_19, B_local_v_13, C_local_1_1)
+            C_local_1_2 = fma(A_s_19, B_local_v_14, C_local_1_2)
+            C_local_1_3 = fma(A_s_19, B_local_v_15, C_local_1_3)
+            A_s_20 = splat(get(A, (row_2, k_0 * 4 + 3)), 16)
+            C_local_2_0 = fma(A_s_20, B_local_v_12, C_local_2_0)
+            C_local_2_1 = fma(A_s_20, B_local_v_13, C_local_2_1)
+            C_local_2_2 = fma(A_s_20, B_local_v_14, C_local_2_2)
+            C_local_2_3 = fma(A_s_20, B_local_v_15, C_local_2_3)
+            A_s_21 = splat(get(A, (row_3, k_0 * 4 + 3)), 16)
+            C_local_3_0 = fma(A_s_21, B_local_v_12, C_local_3_0)
+            C_local_3_1 = fma(A_s_21, B_local_v_13, C_local_3_1)
+            C_local_3_2 = fma(A_s_21, B_local_v_14, C_local_3_2)
+            C_local_3_3 = fma(A_s_21, B_local_v_15, C_local_3_3)
+            A_s_22 = splat(get(A, (row_4, k_0 * 4 + 3)), 16)
+            C_local_4_0 = fma(A_s_22, B_local_v_12, C_local_4_0)
+            C_local_4_1 = fma(A_s_22, B_local_v_13, C_local_4_1)
+            C_local_4_2 = fma(A_s_22, B_local_v_14, C_local_4_2)
+            C_local_4_3 = fma(A_s_22, B_local_v_15, C_local_4_3)
+            A_s_23 = splat(get(A, (row_5, k_0 * 4 + 3)), 16)
+            C_local_5_0 = fma(A_s_23, B_local_v_12, C_local_5_0)
+            C_local_5_1 = fma(A_s_23, B_local_v_13, C_local_5_1)
+            C_local_5_2 = fma(A_s_23, B_local_v_14, C_local_5_2)
+            C_local_5_3 = fma(A_s_23, B_local_v_15, C_local_5_3)
+        for k in range(K // 4 * 4, K):
+            A_s_24 = splat(get(A, (i_0 * 6, k)), 16)
+            B_local_v_16 = load(B_local, (k, 0), 16)
+            C_local_0_0 = fma(A_s_24, B_local_v_16, C_local_0_0)
+            B_local_v_17 = load(B_local, (k, 16), 16)
+            C_local_0_1 = fma(A_s_24, B_local_v_17, C_local_0_1)
+            B_local_v_18 = load(B_local, (k, 32), 16)
+            C_local_0_2 = fma(A_s_24, B_local_v_18, C_local_0_2)
+            B_local_v_19 = load(B_local, (k, 48), 16)
+            C_local_0_3 = fma(A_s_24, B_local_v_19, C_local_0_3)
+            A_s_25 = splat(get(A, (i_0 * 6 + 1, k)), 16)
+            C_local_1_0 = fma(A_s_25, B_local_v_16, C_local_1_0)
+            C_local_1_1 = fma(A_s_25, B_local_v_17, C_local_1_1)
+            C_local_1_2 = fma(A_s_25, B_local_v_18, C_local_1_2)
+            C_local_1_3 = fma(A_s_25, B_local_v_19, C_local_1_3)
+            A_s_26 = splat(get(A, (i_0 * 6 + 2, k)), 16)
+            C_local_2_0 = fma(A_s_26, B_local_v_16, C_local_2_0)
+            C_local_2_1 = fma(A_s_26, B_local_v_17, C_local_2_1)
+            C_local_2_2 = fma(A_s_26, B_local_v_18, C_local_2_2)
+            C_local_2_3 = fma(A_s_26, B_local_v_19, C_local_2_3)
+            A_s_27 = splat(get(A, (i_0 * 6 + 3, k)), 16)
+            C_local_3_0 = fma(A_s_27, B_local_v_16, C_local_3_0)
+            C_local_3_1 = fma(A_s_27, B_local_v_17, C_local_3_1)
+            C_local_3_2 = fma(A_s_27, B_local_v_18, C_local_3_2)
+            C_local_3_3 = fma(A_s_27, B_local_v_19, C_local_3_3)
+            A_s_28 = splat(get(A, (i_0 * 6 + 4, k)), 16)
+            C_local_4_0 = fma(A_s_28, B_local_v_16, C_local_4_0)
+            C_local_4_1 = fma(A_s_28, B_local_v_17, C_local_4_1)
+            C_local_4_2 = fma(A_s_28, B_local_v_18, C_local_4_2)
+            C_local_4_3 = fma(A_s_28, B_local_v_19, C_local_4_3)
+            A_s_29 = splat(get(A, (i_0 * 6 + 5, k)), 16)
+            C_local_5_0 = fma(A_s_29, B_local_v_16, C_local_5_0)
+            C_local_5_1 = fma(A_s_29, B_local_v_17, C_local_5_1)
+            C_local_5_2 = fma(A_s_29, B_local_v_18, C_local_5_2)
+            C_local_5_3 = fma(A_s_29, B_local_v_19, C_local_5_3)
+        inside_4 = below(j_0 * 64, N, 16)
+        store_where(inside_4, C, (i_0 * 6, j_0 * 64), C_local_0_0)
+        inside_5 = below(j_0 * 64 + 16, N, 16)
+        store_where(inside_5, C, (i_0 * 6, j_0 * 64 + 16), C_local_0_1)
+        inside_6 = below(j_0 * 64 + 32, N, 16)
+        store_where(inside_6, C, (i_0 * 6, j_0 * 64 + 32), C_local_0_2)
+        inside_7 = below(j_0 * 64 + 48, N, 16)
+        store_where(inside_7, C, (i_0 * 6, j_0 * 64 + 48), C_local_0_3)
+        store_where(inside_4, C, (i_0 * 6 + 1, j_0 * 64), C_local_1_0)
+        store_where(inside_5, C, (i_0 * 6 + 1, j_0 * 64 + 16), C_local_1_1)
+        store_where(inside_6, C, (i_0 * 6 + 1, j_0 * 64 + 32), C_local_1_2)
+        store_where(inside_7, C, (i_0 * 6 + 1, j_0 * 64 + 48), C_local_1_3)
+        store_where(inside_4, C, (i_0 * 6 + 2, j_0 * 64), C_local_2_0)
+        store_where(inside_5, C, (i_0 * 6 + 2, j_0 * 64 + 16), C_local_2_1)
+        store_where(inside_6, C, (i_0 * 6 + 2, j_0 * 64 + 32), C_local_2_2)
+        store_where(inside_7, C, (i_0 * 6 + 2, j_0 * 64 + 48), C_local_2_3)
+        store_where(inside_4, C, (i_0 * 6 + 3, j_0 * 64), C_local_3_0)
+        store_where(inside_5, C, (i_0 * 6 + 3, j_0 * 64 + 16), C_local_3_1)
+        store_where(inside_6, C, (i_0 * 6 + 3, j_0 * 64 + 32), C_local_3_2)
+        store_where(inside_7, C, (i_0 * 6 + 3, j_0 * 64 + 48), C_local_3_3)
+        store_where(inside_4, C, (i_0 * 6 + 4, j_0 * 64), C_local_4_0)
+        store_where(inside_5, C, (i_0 * 6 + 4, j_0 * 64 + 16), C_local_4_1)
+        store_where(inside_6, C, (i_0 * 6 + 4, j_0 * 64 + 32), C_local_4_2)
+        store_where(inside_7, C, (i_0 * 6 + 4, j_0 * 64 + 48), C_local_4_3)
+        store_where(inside_4, C, (i_0 * 6 + 5, j_0 * 64), C_local_5_0)
+        store_where(inside_5, C, (i_0 * 6 + 5, j_0 * 64 + 16), C_local_5_1)
+        store_where(inside_6, C, (i_0 * 6 + 5, j_0 * 64 + 32), C_local_5_2)
+        store_where(inside_7, C, (i_0 * 6 + 5, j_0 * 64 + 48), C_local_5_3)
+
+    for i in range(M // 6 * 6, M):
+        C_local_1_0_0 = splat(float32(0.0), 16)
+        C_local_1_0_1 = splat(float32(0.0), 16)
+        C_local_1_0_2 = splat(float32(0.0), 16)
+        C_local_1_0_3 = splat(float32(0.0), 16)
+        for k in range(K):
+            A_s_30 = splat(get(A, (i, k)), 16)
+            C_local_1_0_0 = fma(A_s_30, load(B_local, (k, 0), 16), C_local_1_0_0)
+            C_local_1_0_1 = fma(A_s_30, load(B_local, (k, 16), 16), C_local_1_0_1)
+            C_local_1_0_2 = fma(A_s_30, load(B_local, (k, 32), 16), C_local_1_0_2)
+            C_local_1_0_3 = fma(A_s_30, load(B_local, (k, 48), 16), C_local_1_0_3)
+        store_where(below(j_0 * 64, N, 16), C, (i, j_0 * 64), C_local_1_0_0)
+        store_where(below(j_0 * 64 + 16, N, 16), C, (i, j_0 * 64 + 16), C_local_1_0_1)
+        store_where(below(j_0 * 64 + 32, N, 16), C, (i, j_0 * 64 + 32), C_local_1_0_2)
+        store_where(below(j_0 * 64 + 48, N, 16), C, (i, j_0 * 64 + 48), C_local_1_0_3)
 
 
 @njit(error_model="numpy", parallel={"fusion": False})
-def matmul(A, B, C):
+def matmul_compiled(A, B, C):
     M, K = A.shape
     N = B.shape[1]
     for j_0 in prange((N + 63) // 64):
-        B_local = np.empty((K, 64), B.dtype)
-        for B_0 in range(min(K, B.shape[0])):
-            for B_1 in range(min(64, N - j_0 * 64)):
-                B_local[B_0, B_1] = B[B_0, uint64(j_0 * 64 + B_1)]
-        for i_0 in range(M // 6):
-            C_local = np.empty((6, 64), C.dtype)
-            for i_1 in range(6):
-                for j_1 in range(min(64, N - j_0 * 64)):
-                    C_local[i_1, j_1] = 0.0
-            for k_0 in range(K // 4):
-                for k_1 in range(4):
-                    for i_1 in range(6):
-                        for j_1 in range(min(64, N - j_0 * 64)):
-                            C_local[i_1, j_1] += (
-                                A[i_0 * 6 + i_1, k_0 * 4 + k_1] * B_local[k_0 * 4 + k_1, j_1]
-                            )
-            for k in range(K // 4 * 4, K):
-                for i_1 in range(6):
-                    for j_1 in range(min(64, N - j_0 * 64)):
-                        C_local[i_1, j_1] += A[i_0 * 6 + i_1, uint64(k)] * B_local[uint64(k), j_1]
-            for C_0 in range(6):
-                for C_1 in range(min(64, N - j_0 * 64)):
-                    C[i_0 * 6 + C_0, uint64(j_0 * 64 + C_1)] = C_local[C_0, C_1]
-        for i in range(M // 6 * 6, M):
-            C_local_1 = np.empty((1, 64), C.dtype)
-            for j_1 in range(min(64, N - j_0 * 64)):
-                C_local_1[0, j_1] = 0.0
-            for k in range(K):
-                for j_1 in range(min(64, N - j_0 * 64)):
-                    C_local_1[0, j_1] += A[uint64(i), k] * B_local[k, j_1]
-            for C_1_1 in range(min(64, N - j_0 * 64)):
-                C[uint64(i), uint64(j_0 * 64 + C_1_1)] = C_local_1[0, C_1_1]
+        matmul_part(K, B, uint64(j_0), N, M, A, C)
+
+
+def matmul(A, B, C):
+    types = A.dtype, A.ndim, B.dtype, B.ndim, C.dtype, C.ndim
+    if types != (float32, 2, float32, 2, float32, 2):
+        raise TypeError(
+            "made for A: float32 of 2 axes, B: float32 of 2 axes, C: float32 of 2 axes; emit it "
+            "with dtypes= for others; given "
+            + str(types)
+        )
+    if A.shape[0] >= C.shape[0] + 1 and B.shape[1] >= 1:
+        raise IndexError("C[i, j] leaves C along axis 0")
+    if A.shape[0] >= 1 and B.shape[1] >= C.shape[1] + 1:
+        raise IndexError("C[i, j] leaves C along axis 1")
+    if A.shape[0] >= 1 and A.shape[1] >= B.shape[0] + 1 and B.shape[1] >= 1:
+        raise IndexError("B[k, j] leaves B along axis 0")
+    return matmul_compiled(A, B, C)

@@ -9,8 +9,8 @@ from typing import Literal
 from astile.frontend.evidence import index_counts
 from astile.ir import query
 from astile.ir.program import Program
-from astile.runtime.operands import Flow, is_many
-from astile.runtime.size_names import SizeNames
+from astile.lower.parameters.operands import Flow, is_many
+from astile.lower.parameters.size_names import SizeNames
 from astile.source import Span
 
 Role = Literal["array", "number", "integer", "either", "open"]

@@ -6,7 +6,7 @@ import textwrap
 import pytest
 
 from astile.ir.program import Program
-from astile.runtime.uses import uses
+from astile.lower.parameters.uses import uses
 from astile.source import SourceFile
 
 
