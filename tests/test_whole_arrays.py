@@ -225,3 +225,9 @@ def test_one_cell_stands_for_many():
 def test_what_is_no_number_and_no_array():
     with pytest.raises(ArgumentError, match="expected a number or an array"):
         kernel(returned, "python")("2", 1.0)
+
+
+def test_an_array_without_axes_where_a_number_or_an_array_is_meant():
+    made = kernel(returned, "python")
+    with pytest.raises(ArgumentError, match="expected a number, or an array with axes"):
+        made(np.array(2.0), 1.0)

@@ -246,11 +246,14 @@ def _no_number(use: Use, value: object, target: str) -> _Problem | None:
         return None
     if isinstance(value, (np.number, np.bool_)):
         return None
-    return _Problem(
-        f"a {type(value).__name__}",
-        "a number or an array" if use.role == "either" else "a number",
-        "pass a Python number or a NumPy scalar",
-    )
+    wanted = "a number or an array" if use.role == "either" else "a number"
+    facts = array_facts(use.name, value)
+    if facts is not None:
+        more = ", or an array with axes" if use.role == "either" else ""
+        number = f"{use.name}.item()" if facts.on_device else f"{use.name}[()]"
+        hint = f"pass {number}, which is the number in it"
+        return _Problem("an array without axes", f"a number{more}", hint)
+    return _Problem(f"a {type(value).__name__}", wanted, "pass a Python number or a NumPy scalar")
 
 
 def _no_integer(use: Use, value: object, target: str) -> _Problem | None:
@@ -301,6 +304,8 @@ _NUMBER_CHECKS = (_no_array, _no_number, _no_integer, _is_typed, _too_wide)
 
 
 def _described(facts: ArrayFacts) -> str:
+    if not facts.shape:
+        return f"an array without axes, dtype {facts.dtype}"
     return f"an array of shape {facts.shape}, dtype {facts.dtype}"
 
 

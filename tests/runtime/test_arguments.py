@@ -116,7 +116,9 @@ REFUSED = {
     "masked": ({"x": np.ma.zeros((4, 5))}, "a MaskedArray; expected a plain numpy.ndarray"),
     "rank": ({"x": np.zeros(5)}, r"shape \(5,\), dtype float64; expected 2 axes"),
     "rank 1": ({"weights": np.zeros((3, 1))}, "expected 1 axis: the function uses 1 index"),
-    "zero axes": ({"weights": np.zeros(())}, "expected 1 axis"),
+    "zero axes": ({"weights": np.zeros(())}, "an array without axes, dtype float64; expected 1"),
+    "zero axes for number": ({"scale": np.array(2.0)}, "array without axes; expected a number"),
+    "zero axes for integer": ({"n": np.array(2)}, "array without axes; expected a number"),
     "array for number": ({"scale": np.zeros(3)}, "expected a number"),
     "array for integer": ({"n": np.zeros(3, int)}, "expected an integer"),
     "text for number": ({"scale": "2"}, "'scale' is a str; expected a number"),
@@ -158,6 +160,13 @@ def test_a_copy_to_be_written_is_where_the_result_is_read(value):
             assert ("read the result there" in hint) == (name == "out")
         else:
             assert name == "x"  # cells that are one may be read
+
+
+def test_the_number_in_an_array_without_axes_is_what_to_pass():
+    for value, hint in ((np.array(2.0), "scale[()]"), (OnDevice((), "f8", 64), "scale.item()")):
+        with pytest.raises(ArgumentError, match="without axes") as caught:
+            check(uses_of(CONV), [], arguments(scale=value), "cpu")
+        assert hint in caught.value.diagnostic.hints[0]
 
 
 def test_read_only_array_is_refused_only_where_it_is_written():
