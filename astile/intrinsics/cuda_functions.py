@@ -13,7 +13,7 @@ from numba.cuda import cgutils, types  # noqa: TID251
 from numba.cuda.extending import intrinsic  # noqa: TID251
 from numba.cuda.typing.templates import signature  # noqa: TID251
 
-__all__ = ["absolute", "ceil", "floor", "rint", "sign", "square", "trunc"]
+__all__ = ["absolute", "cbrt", "ceil", "floor", "rint", "sign", "square", "trunc"]
 
 #: What an intrinsic gives numba: its signature, and what writes its instructions.
 Made = tuple[Any, Callable[..., Any]]
@@ -76,4 +76,5 @@ def _square(builder: Any, kind: Any, value: Any) -> Any:
 
 absolute, sign, square = _function(_absolute), _function(_sign), _function(_square)
 ceil, floor = _function(_of_library("ceil"), real=True), _function(_of_library("floor"), real=True)
+cbrt = _function(_of_library("cbrt"), real=True)
 rint, trunc = _function(_of_library("rint"), real=True), _function(_of_library("trunc"), real=True)

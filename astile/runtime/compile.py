@@ -33,6 +33,9 @@ _LAYERS = {"tbb": "tbbpool", "omp": "omppool", "workqueue": "workqueue"}
 #: numba aborts the process when two threads enter its third layer, `workqueue`, together.
 _ONE_AT_A_TIME = threading.RLock()
 #: Of an object, as `repr` writes it: no two runs have the same.
+#: Parts of numba's messages about a function that it does not have, or not for such arguments.
+_UNKNOWN = ("Unknown attribute", "unsupported NumPy function", "No implementation of")
+_INSTEAD = "write it with operators, conditions and loops over cells, or pass in what it gives"
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
@@ -49,7 +52,8 @@ def why_no_cuda() -> str | None:
     try:
         from numba import cuda  # noqa: F401, PLC0415, TID251
     except _NOT_HERE as error:
-        return _first_line(str(error)) or type(error).__name__
+        lines = (line.strip() for line in str(error).splitlines())
+        return next(filter(None, lines), type(error).__name__)
     return None
 
 
@@ -362,6 +366,8 @@ def _retold(
     if span is None and program is not None:
         span = program.source.span(program.function)
     hints = ["use target='python' to run it as plain Python"]
+    if any(each in str(error) for each in _UNKNOWN):
+        hints.insert(0, _INSTEAD)
     if isinstance(error, ImportError) and "scipy" in str(error).lower():
         hints.insert(0, "install SciPy, or write products such as np.dot as loops over cells")
     return LoweringError(
@@ -390,7 +396,3 @@ def _reasons(message: str) -> list[str]:
         else:
             found.append(told)
     return found[:3]
-
-
-def _first_line(message: str) -> str:
-    return next((line.strip() for line in message.splitlines() if line.strip()), "")

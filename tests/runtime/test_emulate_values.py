@@ -319,3 +319,17 @@ def test_a_loop_over_a_part_of_an_array_ends_with_it(count: int) -> None:
     x, out = np.arange(1.0, count + 1), np.zeros(1)
     emulate.load(text, "run")(x, out)
     assert out[0] == sum(x[:-1] * x[1:])
+
+
+@pytest.mark.parametrize("kind", ["int8", "int16", "uint8"])
+def test_functions_of_numpy_keep_the_type_of_small_integers(kind: str) -> None:
+    a = np.array([100, 100], kind)
+    assert evaluate("np.sign(abs(a[0])) * x", a=a, x=F(0.1)) == F(0.1)
+    assert evaluate("np.maximum(abs(a[0]), a[1]) * x", a=a, x=F(0.1)) == F(100) * F(0.1)
+
+
+def test_functions_of_numpy_take_unsigned_integers_of_64_bits() -> None:
+    assert (
+        evaluate("np.maximum(a[0], a[1])", np.uint64, a=np.array([2**64 - 1, 3], "u8")) == 2**64 - 1
+    )
+    assert evaluate("math.exp(a[0])", a=np.array([True, False])) == np.exp(1.0)

@@ -10,6 +10,7 @@ from astile.ir import query
 from astile.ir.program import Program
 from astile.lower import flow, shapes
 from astile.lower.facts import Facts
+from astile.lower.kernels import functions
 
 #: Methods of numbers that a kernel may call; `astype` becomes a cast where types are known.
 _OF_CELLS = ("astype", "conjugate")
@@ -31,6 +32,7 @@ def check(program: Program, body: Sequence[ast.stmt]) -> None:
         if made is not None and made.scope != "global":
             continue  # names arrays in its dtype
         for node in _own_nodes(statement):
+            _check_called(program, statement, node)
             found = _whole_array(program, node, arrays)
             if found is not None:
                 doing = "copying" if isinstance(node, ast.Assign) else "arithmetic on"
@@ -41,6 +43,20 @@ def check(program: Program, body: Sequence[ast.stmt]) -> None:
                     notes=["numba.cuda has no arrays made in a kernel but shared and local ones"],
                     hints=["write it as a loop over cells"],
                 )
+
+
+def _check_called(program: Program, statement: ast.stmt, node: ast.AST) -> None:
+    """Refuse a function of NumPy or `math` that numba.cuda does not have."""
+    if not isinstance(node, ast.Call):
+        return
+    head, _, rest = (query.dotted(node.func) or "").partition(".")
+    if functions.is_missing(f"{program.imports.get(head, '')}.{rest}".rstrip(".")):
+        raise LoweringError(
+            f"numba.cuda has no {query.dotted(node.func)}",
+            code="lowering.compile",
+            span=program.source.span(node) or program.source.span(statement),
+            hints=["write it with operators and conditions, or pass in what it gives"],
+        )
 
 
 def is_macro(statement: ast.stmt, facts: Facts) -> bool:

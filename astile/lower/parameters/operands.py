@@ -13,7 +13,7 @@ from astile.ir.program import Program
 #: Built-in functions of numbers.
 _NUMBER_CALLS = ("abs", "min", "max", "int", "float", "bool", "complex", "round", "divmod", "pow")
 #: Functions of NumPy beside its ufuncs that compute cell by cell.
-_CELLWISE = ("where", "clip", "abs")
+_CELLWISE = ("where", "clip", "abs", "round", "around", "fix")
 
 
 class Flow:

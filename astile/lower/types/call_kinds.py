@@ -230,6 +230,8 @@ def of_numpy(kinds: Kinds, name: str, arguments: list[ast.expr], call: ast.Call)
         return promotion.native(real_part(first) or first)
     if name == "append":
         return promotion.native(first) if given[:2] == [first, first] else None
+    if name in ("round", "around") and promotion.family(first) == "b":
+        return "float16"
     if name in _KEEPING or name in _JOINING:
         return promotion.native(first)
     if name in _MULTIPLYING:
@@ -267,11 +269,13 @@ def gives_array(kinds: Kinds, call: ast.Call) -> bool:
     """Whether a call certainly gives an array."""
     path = path_of(kinds.program, call.func)
     name = path.rpartition(".")[2]
+    if query.dotted(call.func) == "abs" and not path and call.args:
+        return kinds.is_array(call.args[0])
     if not path and isinstance(call.func, ast.Attribute):
         return call.func.attr in _ARRAYS and kinds.is_array(call.func.value)
     if not path.startswith("numpy"):
         return False
-    if name in ("where", "clip") and call.args:
+    if name in ("where", "clip", "round", "around", "nan_to_num") and call.args:
         return any(map(kinds.is_array, call.args))
     if name in _MAKING or name in _ARRAYS:
         return True

@@ -72,15 +72,24 @@ _OF_NUMBERS = {
     rest = a % b
     return rest - b if rest != 0 and (rest < 0) != (a < 0) else rest
 """,
+    "heaviside": """def step(a, at_zero):
+    if a != a:
+        return a
+    if a == 0:
+        return at_zero
+    return 1.0 if a > 0 else 0.0
+""",
 }
 
 
 @functools.cache
 def of_numbers(word: str) -> tuple[str, Callable[..., object], Program]:
-    """A function for `np.where`, `np.clip` or `np.fmod`: its name, a stand-in, and the program.
+    """A function for one of `np.where`, `np.clip`, `np.fmod` and `np.heaviside`, for numbers.
+
+    Gives its name, a stand-in, and the program.
 
     Args:
-        word: ``"where"``, ``"clip"`` or ``"fmod"``.
+        word: ``"where"``, ``"clip"``, ``"fmod"`` or ``"heaviside"``.
     """
     text = _OF_NUMBERS[word]
     function = ast.parse(text).body[0]

@@ -239,6 +239,8 @@ class Expressions(NumpyCalls):
         kind = self.kinds.of(plain)
         if word == "range":
             self._check_range(plain)
+        if isinstance(plain.func, ast.Attribute) and plain.func.attr == "astype":
+            return self._retyped(plain, made)
         if self._is_whole_already(path or word, plain):
             return self.cast(native(kind or "int"), made.args[0])
         if word == "int" and one:
@@ -263,6 +265,9 @@ class Expressions(NumpyCalls):
             made.args = self._alike(kind, plain.args, made.args)
         elif word == "abs" and one:
             self.check_wrapping(plain, plain.args[0])
+            if self.kinds.is_array(plain.args[0]):
+                made.func = nodes.name(self.imported("numpy.absolute"))
+                return made
             return self.cast(kind, made) if kind in NARROW else made
         elif path.startswith("math."):
             return self.of_math(plain, made)
@@ -270,6 +275,35 @@ class Expressions(NumpyCalls):
             return self.of_numpy(path, plain, made, kind)
         elif word == "round" and len(plain.args) > 1:
             self.check_arguments(plain.args)
+        return made
+
+    def _retyped(self, plain: ast.Call, made: ast.Call) -> ast.expr:
+        """``x.astype(np.float32)`` without keywords, which numba does not read.
+
+        With ``copy=False`` it is x itself where x has that type.
+        """
+        if not plain.keywords:
+            return made
+        assert isinstance(plain.func, ast.Attribute)
+        assert isinstance(made.func, ast.Attribute)
+        given = {each.arg: each.value for each in plain.keywords}
+        texts = {each.arg: each.value for each in made.keywords}
+        copied = given.pop("copy", nodes.const(True))
+        dtype = made.args[0] if made.args else texts.get("dtype")
+        if given.keys() - {"dtype"} or not isinstance(copied, ast.Constant) or dtype is None:
+            self.refuse("numba reads only the type in astype(...)", plain, "write x.astype(dtype)")
+        own, kind = self.kinds.of(plain.func.value), self.kinds.of(plain)
+        may_be_same = isinstance(copied, ast.Constant) and not copied.value
+        if may_be_same and self.kinds.is_array(plain.func.value):
+            if own is None or kind is None:
+                hint = "write .astype(dtype) for a copy, or name the type, as in np.float32"
+                self.refuse(
+                    "whether this is a copy depends on types that are not known", plain, hint
+                )
+            if own == kind:
+                return made.func.value
+        assert dtype is not None
+        made.args, made.keywords = [dtype], []
         return made
 
     def _is_whole_already(self, path: str, plain: ast.Call) -> bool:

@@ -89,6 +89,21 @@ class FormsOfTarget(Expressions):
             self.refuse("numba has no np.fmod of integers here", plain, hint)
         return self._helped(made.args, *checked.of_numbers("fmod"))
 
+    def step(self, plain: ast.Call, made: ast.Call) -> ast.expr:
+        """``np.heaviside`` of numbers, written out."""
+        if self.kinds.is_array(plain):
+            self.refuse("numba has no np.heaviside", plain, "write it as a loop over cells")
+        if self.whole.is_checked:
+            return self._helped(made.args, *checked.of_numbers("heaviside"))
+        value, at_zero = made.args
+        if not isinstance(value, (ast.Name, ast.Subscript)):
+            self.refuse("numba.cuda has no np.heaviside", plain, "give its argument a name before")
+        one, zero = nodes.const(1.0), nodes.const(0.0)
+        step = ast.IfExp(nodes.compare(nodes.clone(value), ast.Gt, nodes.const(0)), one, zero)
+        step = ast.IfExp(nodes.compare(nodes.clone(value), ast.Eq, nodes.const(0)), at_zero, step)
+        is_nan = nodes.compare(nodes.clone(value), ast.NotEq, nodes.clone(value))
+        return nodes.copy_place(plain, ast.IfExp(is_nan, nodes.clone(value), step))
+
     def beside_unsigned(self, plain: ast.Compare, made: ast.Compare) -> ast.expr:
         """A comparison of uint64 with a signed integer: numba's own rounds both to float64."""
         sides, texts = [plain.left, *plain.comparators], [made.left, *made.comparators]

@@ -1,6 +1,7 @@
 """Calls of Python's `pow`, `divmod` and `sum` of a tuple as the operators that they are.
 
-numba has types of its own for the calls; those of operators are known, see `operators`.
+numba has types of its own for the calls; those of operators are known, see `operators`. What numba
+does not have is called by the other name that NumPy has for it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from astile.ir.program import Program
 
 
 def spell(program: Program, *, has_views: bool = False) -> None:
-    """Write calls of `pow`, `divmod` and `sum` as operators, in place.
+    """Write calls of `pow`, `divmod` and `sum` as operators, and `np.fix` as `np.trunc`, in place.
 
     Args:
         program: of its own, as `Program.cloned` gives one.
@@ -28,13 +29,14 @@ def spell(program: Program, *, has_views: bool = False) -> None:
     """
     own = {*query.names_written(program.function), *query.parameters(program.function)}
     own |= {*program.imports, *program.helpers, *program.constants}
-    speller = _Speller({"pow", "divmod", "sum"} - own, has_views)
+    modules = {name for name, path in program.imports.items() if path == "numpy"}
+    speller = _Speller({"pow", "divmod", "sum"} - own, has_views, modules)
     program.function.body = [speller.visit(each) for each in program.function.body]
 
 
 class _Speller(ast.NodeTransformer):
-    def __init__(self, words: set[str], has_views: bool) -> None:
-        self.words, self.has_views = words, has_views
+    def __init__(self, words: set[str], has_views: bool, modules: set[str]) -> None:
+        self.words, self.has_views, self.modules = words, has_views, modules
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
@@ -43,6 +45,9 @@ class _Speller(ast.NodeTransformer):
                 case ast.Attribute(value=ast.Name(id=array), attr="view"):
                     whole = nodes.subscript(array, [ast.Slice()])
                     return nodes.copy_place(node, whole)
+        match node.func:
+            case ast.Attribute(value=ast.Name(id=module), attr="fix") if module in self.modules:
+                node.func = nodes.copy_place(node.func, nodes.attribute(module, "trunc"))
         word = node.func.id if isinstance(node.func, ast.Name) else ""
         if word not in self.words or node.keywords:
             return node

@@ -36,6 +36,7 @@ from astile.runtime.emulator.kinds import (
     join,
     of_builtin,
     of_dtype,
+    of_ufunc,
     of_value,
     unary,
     unify,
@@ -261,6 +262,8 @@ class Inference:
                 if not isinstance(taken, TupleOf) or taken.items is None:
                     return None
                 return TupleOf((_WORD,) * (len(taken.items) // each))
+        if isinstance(function, np.ufunc):
+            return of_ufunc(function, arguments)
         if any(function is each for each in CUDA_FUNCTIONS.values()):
             return arguments[0]
         if function is loops.bf16 or function is loops.tf32:

@@ -91,6 +91,26 @@ def of_dtype(dtype: np.dtype[Any]) -> Type:
     return Real(8 * dtype.itemsize) if dtype.kind == "f" else None
 
 
+def dtype_of(kind: Type) -> np.dtype[Any] | None:
+    """Type of an element that holds a value; None where it is not known."""
+    if isinstance(kind, Integer):
+        return np.dtype(f"{'i' if kind.signed else 'u'}{kind.width // 8}")
+    if isinstance(kind, Boolean):
+        return np.dtype(bool)
+    return np.dtype(f"f{kind.bits // 8}") if isinstance(kind, Real) else None
+
+
+def of_ufunc(function: np.ufunc, arguments: list[Type]) -> Type:
+    """Type of a call of a function of NumPy; None where it is not known."""
+    given = [dtype_of(each) for each in arguments]
+    if None in given or len(given) != function.nin or function.nout != 1:
+        return None
+    try:
+        return of_dtype(function.resolve_dtypes((*given, None))[-1])
+    except TypeError:
+        return None
+
+
 def of_value(value: Any) -> Type:
     """Type of a constant of the module, or of an argument of a launch."""
     if isinstance(value, bool):

@@ -18,18 +18,20 @@ from astile.runtime.emulator.arithmetic import THREAD, Arithmetic
 from astile.runtime.emulator.copy_words import CopyWord
 from astile.runtime.emulator.errors import Places
 from astile.runtime.emulator.inference import MISSING, Inference
-from astile.runtime.emulator.kinds import Integer, Real, Type, binary
+from astile.runtime.emulator.kinds import Integer, Real, Type, binary, dtype_of
 from astile.runtime.emulator.matrix_words import MatrixWord
 from astile.runtime.emulator.wide import WideAccess
 from astile.runtime.emulator.words import (
     ATOMICS,
     BLOCK_WORDS,
+    CUDA_FUNCTIONS,
     FENCES,
     FUNCTIONS,
     WARP_WORDS,
     DeviceFunction,
     DeviceWord,
     math_function,
+    numpy_function,
 )
 
 #: Numbers of indices for which arrays have a load and a store of their own.
@@ -196,11 +198,21 @@ class Rewrite(Arithmetic, ast.NodeTransformer):
             return self.visit(node.args[0])  # type: ignore[no-any-return]
         if isinstance(function, FunctionType) and self._is_ours(function):
             self.refuse(f"{function.__name__} is not a device function", node)
+        if isinstance(function, np.ufunc) or function in CUDA_FUNCTIONS.values():
+            return self._numpy_call(function, node)
         name = getattr(function, "__name__", "")
         if name and getattr(math, name, None) is function:
             called = self.bind(math_function(name), ("math", name))
             return nodes.call(called, self._visited(node.args))
         return self.generic_visit(node)
+
+    def _numpy_call(self, function: Callable[..., Any], node: ast.Call) -> ast.AST:
+        """A function of NumPy, of the types that its arguments have on the device."""
+        dtypes = tuple(dtype_of(self.inference.of(each)) for each in node.args)
+        if node.keywords or not any(each is not None and each.kind in "iu" for each in dtypes):
+            return self.generic_visit(node)
+        called = self.bind(numpy_function(function, dtypes), ("numpy", function, dtypes))
+        return nodes.call(called, self._visited(node.args))
 
     def _is_ours(self, function: FunctionType) -> bool:
         return function.__code__.co_filename == self.places.source.name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 
 from astile.runtime.emulator.arrays import EmulatedArray
 from astile.runtime.emulator.errors import EmulationError
+from astile.runtime.emulator.scalars import caster
 
 AXES = ("x", "y", "z")
 
@@ -135,20 +136,33 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 }
 
 
-def _keeping_type(name: str) -> Callable[[Any], Any]:
-    function = getattr(np, name)
+def numpy_function(
+    function: Callable[..., Any], dtypes: Sequence[np.dtype[Any] | None]
+) -> Callable[..., Any]:
+    """A function of NumPy for values of a kernel, whose integers are Python's.
 
-    def call(value: Any) -> Any:
-        made = function(value)
-        return int(made) if type(value) is int else made  # 64 bits are an int in the emulator
+    Args:
+        function: of numbers.
+        dtypes: what its arguments are on the device, where that is known.
+    """
+    casts = [None if each is None else caster(each) for each in dtypes]
+
+    def call(*arguments: Any) -> Any:
+        given = [
+            dtype.type(cast(value)) if dtype and cast and type(value) is int else value
+            for value, dtype, cast in zip(arguments, dtypes, casts, strict=True)
+        ]
+        with np.errstate(all="ignore"):
+            made = function(*given)
+        return int(made) if isinstance(made, np.integer) else made
 
     return call
 
 
 #: What a module gets for the names of `astile.intrinsics.cuda_functions`.
 CUDA_FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
-    name: _keeping_type(name)
-    for name in ("absolute", "ceil", "floor", "rint", "sign", "square", "trunc")
+    name: numpy_function(getattr(np, name), [None])
+    for name in ("absolute", "cbrt", "ceil", "floor", "rint", "sign", "square", "trunc")
 }
 
 _WORDS = frozenset({
@@ -168,6 +182,7 @@ _RENAMED = {
     "acosh": "arccosh",
     "asinh": "arcsinh",
     "atanh": "arctanh",
+    "remainder": "",  # not that of NumPy
 }
 
 
@@ -183,7 +198,7 @@ def math_function(name: str) -> Callable[..., Any]:
     plain = getattr(math, name)
 
     def call(*arguments: Any) -> Any:
-        if any(type(each) is int for each in arguments):
+        if any(isinstance(each, (int, np.bool_)) for each in arguments):
             arguments = tuple(np.float64(each) for each in arguments)
         if isinstance(ufunc, np.ufunc):
             return ufunc(*arguments)
