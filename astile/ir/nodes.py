@@ -27,7 +27,12 @@ _OPERATORS = frozenset(
     kind
     for group in (ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.expr_context)
     for kind in group.__subclasses__()
-)
+)#: Kind of node -> what a copy has too: its fields, and the attributes that it shares.
+_FIELDS = {
+    kind: (*kind._fields, *_KEPT)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
 
 #: What may be noted on a loop.
 Plain: TypeAlias = "bool | int | str | None"
@@ -156,18 +161,15 @@ def _copy(node: ast.AST, values: Mapping[str, ast.expr]) -> ast.AST:
             return _copy_origin(node, copy_place(node, _copy(value, {})), values)
     new = kind.__new__(kind)
     held, given = new.__dict__, node.__dict__
-    for field in kind._fields:
-        part = given.get(field)
-        if isinstance(part, ast.AST):
-            held[field] = _copy(part, values)
-        elif part.__class__ is list:
-            held[field] = [_copy(v, values) if isinstance(v, ast.AST) else v for v in part]
-        elif part is not None or field in given:
-            held[field] = part
-    for field in _KEPT:
+    for field in _FIELDS[kind]:
         if field in given:
-            held[field] = given[field]
-    return _copy_origin(node, new, values)
+            part = given[field]
+            if part.__class__ in _FIELDS:
+                part = _copy(part, values)
+            elif part.__class__ is list:
+                part = [_copy(v, values) if v.__class__ in _FIELDS else v for v in part]
+            held[field] = part
+    return _copy_origin(node, new, values) if _ORIGIN in given else new
 
 
 def _copy_origin(node: ast.AST, new: ast.AST, values: Mapping[str, ast.expr]) -> ast.AST:

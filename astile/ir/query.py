@@ -94,19 +94,22 @@ def preorder(root: ast.AST) -> list[ast.AST]:
     """`root` and all nodes below it in textual order, operators and contexts left out."""
     found: list[ast.AST] = []
     pending: list[Any] = [root]
+    add, take, fields_of = found.append, pending.pop, _FIELDS.get
     while pending:  # what most analyses spend their time in
-        node = pending.pop()
-        kind = node.__class__
-        fields = _FIELDS.get(kind)
-        if fields is not None:
-            found.append(node)
+        node = take()
+        fields = fields_of(node.__class__)
+        if fields is None:  # a literal, or what stands for none
+            continue
+        add(node)
+        if fields:
             held = node.__dict__
             for field in fields:
                 part = held.get(field)
                 if part:
-                    pending.append(part)
-        elif kind is list:
-            pending += node[::-1]
+                    if part.__class__ is list:
+                        pending += part[::-1]
+                    else:
+                        pending.append(part)
     return found
 
 
@@ -176,27 +179,59 @@ def find_place(root: ast.AST, statement: ast.stmt) -> Place | None:
 
 def names_read(root: ast.AST) -> set[str]:
     """Names that are loaded anywhere below `root`."""
-    return {
-        node.id
-        for node in preorder(root)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-    }
+    loads = (node for node in preorder(root) if node.__class__ is ast.Name)
+    return {node.id for node in loads if isinstance(node.ctx, ast.Load)}  # type: ignore[attr-defined]
 
 
 def names_written(root: ast.AST) -> set[str]:
     """Names (not cells of arrays) that are stored anywhere below `root`."""
-    return {
-        node.id
-        for node in preorder(root)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
+    return {node.id for node in stored(root)}
+
+
+#: Kind of node -> its fields below which names may be stored. No expression of a program does so:
+#: `subset` refuses those of Python that do.
+_STORING: Mapping[type, tuple[str, ...]] = {
+    **_FIELDS,
+    ast.FunctionDef: ("body",),
+    ast.Assign: ("targets",),
+    ast.AugAssign: ("target",),
+    ast.AnnAssign: ("target",),
+    ast.For: ("orelse", "body", "target"),
+    ast.While: ("orelse", "body"),
+    ast.If: ("orelse", "body"),
+    **dict.fromkeys((ast.Expr, ast.Return, ast.Raise, ast.Assert, ast.Subscript), ()),
+}
+
+
+def stored(root: ast.AST) -> list[ast.Name]:
+    """Names, in textual order, each as often as it is stored below `root`."""
+    found: list[ast.Name] = []
+    pending: list[Any] = [root]
+    while pending:
+        node = pending.pop()
+        kind = node.__class__
+        if kind is ast.Name:
+            if isinstance(node.ctx, ast.Store):
+                found.append(node)
+        elif kind is list:
+            pending += node[::-1]
+        else:
+            for field in _STORING.get(kind, ()):
+                part = node.__dict__.get(field)
+                if part:
+                    pending.append(part)
+    return found
 
 
 def names(root: ast.AST) -> set[str]:
     """All names and parameter names below `root`."""
-    nodes_below = preorder(root)
-    named = {node.id for node in nodes_below if isinstance(node, ast.Name)}
-    return named | {node.arg for node in nodes_below if isinstance(node, ast.arg)}
+    found: set[str] = set()
+    for node in preorder(root):
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+    return found
 
 
 def base_name(expression: ast.expr) -> str | None:
@@ -347,53 +382,3 @@ def leaves_early(body: Sequence[ast.stmt]) -> bool:
         elif any(leaves_early(each) for each in bodies(statement)):
             return True
     return False
-
-
-def read_outside_loops(
-    body: Sequence[ast.stmt], variable: str, *, is_set: bool = False
-) -> ast.Name | None:
-    """Where a variable is read outside of the loops over it, or None.
-
-    Args:
-        body: statements in order.
-        variable: of loops in them.
-        is_set: whether it holds what an assignment gave it before; reads of that do not count.
-    """
-    for statement in body:
-        found: ast.Name | None = None
-        parts = bodies(statement)
-        ends_in_loop = is_set and any(
-            variable in names_written(each.target) for each in loops(statement)
-        )
-        if isinstance(statement, ast.For) and variable in names_written(statement.target):
-            found = None if is_set else _load_of(statement.iter, variable)
-        elif parts:
-            again = isinstance(statement, (ast.For, ast.While)) and ends_in_loop
-            inside = is_set and not again
-            inner = [read_outside_loops(each, variable, is_set=inside) for each in parts]
-            own = [] if inside else [_load_of(each, variable) for each in _expressions(statement)]
-            found = next((each for each in [*own, *inner] if each is not None), None)
-        elif not is_set:
-            found = _load_of(statement, variable) or _updated(statement, variable)
-            is_set = isinstance(statement, ast.Assign) and variable in names_written(statement)
-        if found is not None:
-            return found
-        is_set = is_set and not ends_in_loop
-    return None
-
-
-def _updated(statement: ast.stmt, variable: str) -> ast.Name | None:
-    """The name in ``i += 1``, which reads it too."""
-    match statement:
-        case ast.AugAssign(target=ast.Name(id=name) as target) if name == variable:
-            return target
-    return None
-
-
-def _expressions(statement: ast.stmt) -> list[ast.expr]:
-    return [each for each in ast.iter_child_nodes(statement) if isinstance(each, ast.expr)]
-
-
-def _load_of(root: ast.AST, variable: str) -> ast.Name | None:
-    found = (each for each in preorder(root) if isinstance(each, ast.Name) and each.id == variable)
-    return next((each for each in found if isinstance(each.ctx, ast.Load)), None)

@@ -30,7 +30,7 @@ from astile.analysis.forms.digits import Numbers, is_spelled
 from astile.analysis.forms.integers import integers_of
 from astile.analysis.forms.numbering import IN_ORDER
 from astile.analysis.forms.radix import affine_form, changed, mentions, plain_header, times
-from astile.ir import nodes, query
+from astile.ir import loop_variables, nodes, query
 from astile.ir.program import Program
 from astile.ir.query import Header
 
@@ -156,7 +156,7 @@ class _Former:
         header = plain_header(loop, self._integers)
         if header is None or header.variable in changed(loop):
             return None
-        outside = query.read_outside_loops(self.program.function.body, header.variable)
+        outside = loop_variables.read_outside_loops(self.program.function.body, header.variable)
         return header if outside is None else None
 
     def _is_in_order(self, loop: ast.For) -> bool:

@@ -44,7 +44,7 @@ from astile.analysis.forms.integers import integers_of, is_integer
 from astile.analysis.forms.numbering import IN_ORDER, Kinds
 from astile.analysis.forms.params import first_scope, names_of
 from astile.analysis.forms.sizes import is_size
-from astile.ir import nodes, query
+from astile.ir import loop_variables, nodes, query
 from astile.ir.nodes import Origin
 from astile.ir.program import Program
 from astile.ir.query import Header
@@ -232,7 +232,7 @@ class _Former:
         if any(query.names(each.stop) & (inside | variables) for each in headers):
             return False
         body = self._program.function.body
-        return all(query.read_outside_loops(body, each) is None for each in variables)
+        return all(loop_variables.read_outside_loops(body, each) is None for each in variables)
 
     def _fresh(self, wanted: str) -> str:
         name = self._program.fresh_name(wanted, self._taken)

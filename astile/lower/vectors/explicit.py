@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from astile.analysis.forms import affine
-from astile.ir import nodes, query
+from astile.ir import loop_variables, nodes, query
 from astile.ir.program import Program
 from astile.lower import bounds, facts, flow
 from astile.lower.facts import Facts
@@ -246,7 +246,7 @@ class _Pass:
     def _is_read_after(self, loop: ast.For, variable: str) -> bool:
         """Whether something else reads a name that the loop writes."""
         function = self.program.function
-        if query.read_outside_loops(function.body, variable) is not None:
+        if loop_variables.read_outside_loops(function.body, variable) is not None:
             return True
         changed = query.names_written(loop) - {variable}
         return bool(changed) and not changed.isdisjoint(flow.live_after(function, loop))

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from astile.analysis.forms import affine
-from astile.ir import nodes, query
+from astile.ir import loop_variables, nodes, query
 from astile.lower.facts import Facts
 
 #: Most statements that one loop may become.
@@ -39,7 +39,7 @@ def expand(function: ast.FunctionDef, facts: Facts) -> None:
         header.variable
         for loop in query.loops(function)
         if (header := query.header(loop)) is not None
-        and query.read_outside_loops(function.body, header.variable) is not None
+        and loop_variables.read_outside_loops(function.body, header.variable) is not None
     }
     tiles = _tiles(function)
     function.body = _expanded(function.body, facts, kept, tiles, inside=False)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from astile.errors import ScheduleError
-from astile.ir import nodes, query
+from astile.ir import loop_variables, nodes, query
 from astile.ir.program import Program
 from astile.ir.query import Header, Place
 from astile.source import Span
@@ -305,7 +305,7 @@ def check_replaceable(edit: Editor, loop: ast.For, header: Header) -> None:
             base = query.base_name(access)
             if isinstance(access.ctx, ast.Store) and base in bounds and _is_data(header, base):
                 raise _changed_bounds(edit, variable, str(base), access)
-    outside = query.read_outside_loops(edit.function.body, variable)
+    outside = loop_variables.read_outside_loops(edit.function.body, variable)
     if outside is not None:
         raise ScheduleError(
             f"{variable} is read outside of the loops over it, where it holds their last value",
