@@ -83,18 +83,30 @@ _PLAIN_FIELDS = frozenset(
     )
 )  # fmt: skip
 #: Kind of node -> the fields that may hold nodes, last one first.
-_FIELDS: Mapping[type, tuple[str, ...]] = {
+FIELDS: Mapping[type, tuple[str, ...]] = {
     kind: tuple(field for field in reversed(kind._fields) if field not in _PLAIN_FIELDS)
     for kind in vars(ast).values()
     if isinstance(kind, type) and issubclass(kind, ast.AST)
 } | {ast.Constant: ()}
 
 
+def children(node: ast.AST) -> list[ast.AST]:
+    """The nodes right below a node, operators and contexts left out."""
+    found: list[ast.AST] = []
+    for field in FIELDS.get(node.__class__, ()):
+        part = node.__dict__.get(field)
+        if part.__class__ is list:
+            found += [each for each in part if each.__class__ in FIELDS]
+        elif part.__class__ in FIELDS:
+            found.append(part)
+    return found
+
+
 def preorder(root: ast.AST) -> list[ast.AST]:
     """`root` and all nodes below it in textual order, operators and contexts left out."""
     found: list[ast.AST] = []
     pending: list[Any] = [root]
-    add, take, fields_of = found.append, pending.pop, _FIELDS.get
+    add, take, fields_of = found.append, pending.pop, FIELDS.get
     while pending:  # what most analyses spend their time in
         node = take()
         fields = fields_of(node.__class__)
@@ -191,7 +203,7 @@ def names_written(root: ast.AST) -> set[str]:
 #: Kind of node -> its fields below which names may be stored. No expression of a program does so:
 #: `subset` refuses those of Python that do.
 _STORING: Mapping[type, tuple[str, ...]] = {
-    **_FIELDS,
+    **FIELDS,
     ast.FunctionDef: ("body",),
     ast.Assign: ("targets",),
     ast.AugAssign: ("target",),
@@ -273,9 +285,9 @@ def accesses(root: ast.AST, array: str | None = None) -> list[ast.Subscript]:
             if not isinstance(node, ast.Name):
                 parts.append(node)
             pending += parts[::-1]
-        elif kind in _FIELDS:
+        elif kind in FIELDS:
             held = node.__dict__
-            pending += [held[field] for field in _FIELDS[kind] if held.get(field)]
+            pending += [held[field] for field in FIELDS[kind] if held.get(field)]
     return found
 
 

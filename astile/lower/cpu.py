@@ -173,7 +173,7 @@ class _Writer:
         """Let arrays that vectors are loaded from or stored to start at a line of the cache."""
         imports = self.program.imports.items()
         words = {name for name, path in imports if path.startswith(_ACCESSES)}
-        calls = [each for each in ast.walk(function) if isinstance(each, ast.Call)]
+        calls = [each for each in query.preorder(function) if isinstance(each, ast.Call)]
         given = [each.args for each in calls if query.dotted(each.func) in words]
         used = {each.id for args in given for each in args if isinstance(each, ast.Name)}
         for statement in query.statements(function):

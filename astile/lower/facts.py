@@ -72,11 +72,15 @@ class Facts:
 
     def is_nonnegative(self, form: Affine, ranges: Sequence[Range]) -> bool:
         """Whether a form is proved ``>= 0`` for the given loop variables."""
-        resolved = [
-            Range(r.variable, r.first.substituted(self.sizes), r.last.substituted(self.sizes))
-            for r in ranges
+        return intervals.is_nonnegative(form.substituted(self.sizes), self.ranges(ranges))
+
+    def ranges(self, given: Sequence[Range]) -> list[Range]:
+        """Ranges of loop variables, names of sizes and constants in their bounds resolved."""
+        sizes = self.sizes
+        return [
+            Range(each.variable, each.first.substituted(sizes), each.last.substituted(sizes))
+            for each in given
         ]
-        return intervals.is_nonnegative(form.substituted(self.sizes), resolved)
 
 
 def is_size(expression: ast.expr) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from astile.analysis.forms import affine, intervals
 from astile.analysis.forms.affine import Affine
@@ -100,13 +101,16 @@ class IndexWriter:
 
     def is_nonnegative(self, expression: ast.expr) -> bool:
         """Whether an integer expression is proved ``>= 0`` here."""
-        form = self.facts.form(expression)
-        if self.facts.is_nonnegative(form, self.ranges):
+        form, (ranges, guards) = self.facts.form(expression), self._resolved
+        if intervals.is_nonnegative(form, ranges):
             return True
-        return any(
-            self.facts.is_nonnegative(form - guard.substituted(self.facts.sizes), self.ranges)
-            for guard in self.guards
-        )
+        return any(intervals.is_nonnegative(form - guard, ranges) for guard in guards)
+
+    @cached_property
+    def _resolved(self) -> tuple[list[Range], list[Affine]]:
+        """The ranges and the guards, names of sizes and constants resolved."""
+        sizes = self.facts.sizes
+        return self.facts.ranges(self.ranges), [each.substituted(sizes) for each in self.guards]
 
     # --- integers -------------------------------------------------------------------------------
 

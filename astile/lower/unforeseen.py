@@ -52,7 +52,7 @@ def hide(
     loops = [each for each in query.statements(function) if isinstance(each, (ast.For, ast.While))]
     inner = {name for loop in loops for name in query.names_written(loop)}
     foreseen = [
-        (loop, [each for each in ast.walk(loop) if _may_be_foreseen(each, inner)])
+        (loop, [each for each in query.preorder(loop) if _may_be_foreseen(each, inner)])
         for loop in loops
         if isinstance(loop, ast.While) or _has_known_count(loop, facts)
     ]

@@ -199,7 +199,7 @@ class Specializer:
             return None
         returned: tuple[Kind, ...] = ()
         if self.target != "python":
-            returned = lower.types.kinds.Kinds(self._program(original), types).returned_kinds()
+            returned = lower.types.kinds.returned_kinds(self._program(original), types)
         threads = {each.name: prod(each.block) for each in lowered.kernels}
         made = Text(lowered.text, lowered.entry, original, returned, threads, lambda: lowered)
         self._texts.keep(types, flags, made)

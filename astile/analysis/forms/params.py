@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from astile.analysis.forms.affine_sets import Quasi, Scope, atom, const, mangled
@@ -47,11 +47,12 @@ def names_of(program: Program, original: Names | None = None) -> Names:
     function = program.function
     arguments = tuple(query.parameters(function))
     local = frozenset(query.names_written(function) - set(arguments))
-    ranks = _ranks(function, set(arguments) | local)
+    every = query.preorder(function)
+    ranks = _ranks(every, set(arguments) | local)
     if original is not None:
         for name in original.array_arguments:
             ranks[name] = max(ranks.get(name, 0), original.ranks[name])
-    integers = _integers(function, set(arguments) - set(ranks), set(local) - set(ranks))
+    integers = _integers(every, set(arguments) - set(ranks), set(local) - set(ranks))
     known = (program.integers & set(arguments)) - set(ranks)
     return Names(arguments, frozenset(integers) | known, ranks, local)
 
@@ -99,7 +100,7 @@ def shape_of(expression: ast.expr) -> str | None:
     return None
 
 
-def _ranks(function: ast.FunctionDef, bound: set[str]) -> dict[str, int]:
+def _ranks(every: Sequence[ast.AST], bound: set[str]) -> dict[str, int]:
     ranks: dict[str, int] = {}
     like: list[tuple[str, str]] = []
 
@@ -107,7 +108,7 @@ def _ranks(function: ast.FunctionDef, bound: set[str]) -> dict[str, int]:
         if array is not None and array in bound:
             ranks[array] = max(rank, ranks.get(array, 0))
 
-    for node in query.preorder(function):
+    for node in every:
         match node:
             case ast.Subscript():
                 shape = shape_of(node.value)
@@ -138,10 +139,9 @@ def _ranks(function: ast.FunctionDef, bound: set[str]) -> dict[str, int]:
     return ranks
 
 
-def _integers(function: ast.FunctionDef, free: set[str], local: set[str]) -> set[str]:
+def _integers(every: Sequence[ast.AST], free: set[str], local: set[str]) -> set[str]:
     """Names among `free` that must be integers, since range, shapes and indices take no others."""
     found: set[str] = set()
-    every = query.preorder(function)
     for node in every:
         for expression in _integer_places(node):
             found |= set(_leaves(expression))

@@ -35,8 +35,10 @@ class Choices:
         parameters = query.parameters(kinds.program.function)
         given = [Definition(name, None) for name in parameters]
         function = kinds.program.function
-        as_written, scheduled = reaching.over_sizes(function), reaching.scheduled(kinds.program)
-        runs = as_written if kinds.is_written else scheduled
+        if kinds.is_written:
+            runs = reaching.over_sizes(function)
+        else:
+            runs = reaching.scheduled(kinds.program)
         self._seen = reaching.find(function, kinds.definitions, given, runs)
         self._may_see = reaching.find(function, kinds.definitions, given, reaching.never)
         self._all: dict[str, list[Definition]] = {}

@@ -181,7 +181,7 @@ def spell_python_types(function: ast.FunctionDef, numpy: str) -> None:
             return nodes.attribute(numpy, _PYTHON[argument.id])
         return argument
 
-    for call in ast.walk(function):
+    for call in query.preorder(function):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
             if call.func.attr in ("astype", "view"):
                 _spell_method(call, numpy)

@@ -51,6 +51,7 @@ class Kinds:
             self.stores.setdefault(each.name, []).append(each.value)
         self._axes = shapes.least_axes(program)
         self._returned: dict[tuple[str, ...], Kinds] = {}
+        self._ranks = params.names_of(program).ranks
         self._knows_all = False  # while names are read, a number of Python may still become another
         self._read_parameters()
         self._read_names()
@@ -58,14 +59,13 @@ class Kinds:
     # --- names ----------------------------------------------------------------------------------
 
     def _read_parameters(self) -> None:
-        indexed = params.names_of(self.program).ranks
         for name in query.parameters(self.program.function):
             given = self.types.get(name)
             if given is None:
                 self.names[name] = None
             elif given in PYTHON:
                 self.names[name] = given
-            elif given.endswith(SCALAR) and name not in indexed:
+            elif given.endswith(SCALAR) and name not in self._ranks:
                 given = given.removesuffix(SCALAR)
                 self.names[name] = "bool_" if given == "bool" else given
             else:
@@ -77,10 +77,9 @@ class Kinds:
         for name, frozen in self.program.constants.items():
             if name not in self.stores and name not in self.names:
                 self.names[name] = call_kinds.of_constant(frozen)
-        indexed = params.names_of(self.program).ranks
         first = {**self.names, **self.arrays}
         pending = [name for name in self.stores if first.get(name, "?") is not None]
-        rows = {name for name in pending if name in indexed or name in self.arrays}
+        rows = {name for name in pending if name in self._ranks or name in self.arrays}
         for name in pending:
             holder = self.arrays if name in rows else self.names
             holder[name] = first.get(name, "?")
@@ -360,6 +359,19 @@ class Kinds:
         """The kinds of the values of a tuple that a helper function returns."""
         inner = self.inside(call)
         return None if inner is None else inner.returned_parts()
+
+
+def returned_kinds(program: Program, types: Mapping[str, str]) -> tuple[Kind, ...]:
+    """`Kinds.returned_kinds` of a program, of which nothing is found out where it returns nothing.
+
+    Args:
+        program: as for `Kinds`.
+        types: as for `Kinds`.
+    """
+    ends = [each for each in query.statements(program.function) if isinstance(each, ast.Return)]
+    if any(each.value is not None for each in ends):
+        return Kinds(program, types).returned_kinds()
+    return (None,)
 
 
 def _only(found: Collection[Kind] | None, otherwise: Kind) -> Kind:

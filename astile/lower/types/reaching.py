@@ -6,7 +6,7 @@ Whether a loop counts as one that runs is for the caller to say, see `over_sizes
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from astile.ir import query
 from astile.ir.program import Program
@@ -91,6 +91,7 @@ class _Flow:
         self.made, self.runs = made, runs
         self.loads: dict[ast.Name, frozenset[Definition]] = {}
         self._leaving: list[State] = []  # at each break and continue of the loops around
+        self._reads: dict[ast.AST, list[ast.Name]] = {}  # of what was seen: loops are seen again
 
     def body(self, body: Sequence[ast.stmt], state: State) -> State:
         """The state after some statements."""
@@ -137,15 +138,20 @@ class _Flow:
         return {**state, **_by_name(made)} if made else state
 
     def _load(self, node: ast.AST, state: State) -> None:
-        for each in query.preorder(node):
-            if isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
-                self._see(each.target, state)
-            elif isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
-                self._see(each, state)
+        if node not in self._reads:
+            self._reads[node] = list(_reads(node))
+        for load in self._reads[node]:
+            if load.id in state:
+                self.loads[load] = self.loads.get(load, frozenset()) | state[load.id]
 
-    def _see(self, load: ast.Name, state: State) -> None:
-        if load.id in state:
-            self.loads[load] = self.loads.get(load, frozenset()) | state[load.id]
+
+def _reads(node: ast.AST) -> Iterator[ast.Name]:
+    """Loads of names, and targets of updates."""
+    for each in query.preorder(node):
+        if isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
+            yield each.target
+        elif isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
+            yield each
 
 
 def _by_name(made: Iterable[Definition]) -> State:

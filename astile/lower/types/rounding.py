@@ -26,7 +26,8 @@ def rounded_loads(kinds: Kinds) -> Iterator[ast.Name]:
         kinds: of a program.
     """
     names = {name for name in kinds.stores if name not in kinds.arrays}
-    exempt = {load for node in ast.walk(kinds.program.function) for load in _exempt(kinds, node)}
+    every = query.preorder(kinds.program.function)
+    exempt = {load for node in every for load in _exempt(kinds, node)}
     for node in ast.walk(kinds.program.function):
         if not isinstance(node, ast.Name) or isinstance(node.ctx, ast.Store):
             continue

@@ -171,21 +171,25 @@ def _shared(run: list[ast.stmt], calls: Calls) -> list[ast.stmt]:
     for kinds in ({"below"}, set(_NAMED)):
         while True:
             counts: dict[tuple[str, int], int] = {}
-            for key in _occurrences(run, calls, kinds):
+            texts: dict[ast.Call, str] = {}
+            for key in _occurrences(run, calls, kinds, texts):
                 counts[key] = counts.get(key, 0) + 1
             repeated = {key for key, count in counts.items() if count > 1}
             if not repeated:
                 break
-            run = _replaced(run, calls, repeated)
+            run = _replaced(run, calls, repeated, texts)
     return run
 
 
 def _replaced(
-    run: Sequence[ast.stmt], calls: Calls, repeated: set[tuple[str, int]]
+    run: Sequence[ast.stmt],
+    calls: Calls,
+    repeated: set[tuple[str, int]],
+    texts: dict[ast.Call, str],
 ) -> list[ast.stmt]:
     names: dict[tuple[str, int], str] = {}
     result: list[ast.stmt] = []
-    era = _Eras(calls)
+    era = _Eras(calls, texts)
     for statement in run:
         before: list[ast.stmt] = []
 
@@ -199,12 +203,13 @@ def _replaced(
                         names[key] = calls.words.fresh(calls.wanted(node, function))
                         before.append(nodes.assign(names[key], node))
                     return nodes.name(names[key])
-            for name, value in ast.iter_fields(node):
-                if isinstance(value, ast.AST):
-                    setattr(node, name, rewritten(value))
-                elif isinstance(value, list):
-                    made = [rewritten(e) if isinstance(e, ast.AST) else e for e in value]
-                    setattr(node, name, made)
+            held = node.__dict__
+            for name in reversed(query.FIELDS.get(node.__class__, ())):
+                value = held.get(name)
+                if isinstance(value, list):
+                    held[name] = [rewritten(e) for e in value]
+                elif value is not None:
+                    held[name] = rewritten(value)
             return node
 
         rewritten(statement)
@@ -214,10 +219,10 @@ def _replaced(
 
 
 def _occurrences(
-    run: Sequence[ast.stmt], calls: Calls, kinds: set[str]
+    run: Sequence[ast.stmt], calls: Calls, kinds: set[str], texts: dict[ast.Call, str]
 ) -> Iterator[tuple[str, int]]:
     """The values that may get a name: what they are, and since which change; outermost only."""
-    era = _Eras(calls)
+    era = _Eras(calls, texts)
     for statement in run:
         whole = statement.value if isinstance(statement, ast.Assign) else None
         pending: list[ast.AST] = [statement]
@@ -227,15 +232,20 @@ def _occurrences(
                 assert isinstance(node, ast.Call)
                 yield era.key(node)
                 continue
-            pending += ast.iter_child_nodes(node)
+            pending += query.children(node)
         era.after(statement)
 
 
 class _Eras:
-    """When what a value is computed from was changed last."""
+    """When what a value is computed from was changed last.
 
-    def __init__(self, calls: Calls) -> None:
-        self._calls = calls
+    Args:
+        calls: the functions of vectors.
+        texts: of values, each as it is when it is asked for first.
+    """
+
+    def __init__(self, calls: Calls, texts: dict[ast.Call, str]) -> None:
+        self._calls, self._texts = calls, texts
         self._changes = 0
         self._changed: dict[str, int] = {}
         #: array -> its last change; that of any array under the empty name
@@ -249,7 +259,9 @@ class _Eras:
             since += self._stored.values()
         elif arrays:
             since += [self._stored.get(str(name), 0) for name in ("", *arrays)]
-        return printer.print_expression(call), max(since, default=0)
+        if call not in self._texts:
+            self._texts[call] = printer.print_expression(call)
+        return self._texts[call], max(since, default=0)
 
     def after(self, statement: ast.stmt) -> None:
         """Note what a statement changes."""

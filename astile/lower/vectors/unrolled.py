@@ -122,7 +122,7 @@ def _holds_vectors(statement: ast.stmt) -> bool:
 def _at(statement: ast.stmt, variable: str, value: int) -> ast.stmt:
     """A copy of a statement for one value of a loop variable, its sums summed up."""
     made = nodes.substitute(statement, {variable: nodes.const(value)})
-    for node in ast.walk(made):
+    for node in query.preorder(made):
         if isinstance(node, ast.Subscript) and not isinstance(node.value, ast.Subscript):
             parts = [_summed(each) for each in query.indices(node)]
             node.slice = nodes.tuple_of(parts) if isinstance(node.slice, ast.Tuple) else parts[0]
