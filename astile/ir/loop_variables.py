@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from astile.ir import query
 
@@ -40,6 +40,34 @@ def read_outside_loops(
             return found
         is_set = is_set and not ends_in_loop
     return None
+
+
+def read_outside(body: Sequence[ast.stmt], variables: Iterable[str]) -> set[str]:
+    """The variables that `read_outside_loops` finds something for.
+
+    Args:
+        body: statements in order.
+        variables: of loops in them.
+    """
+    candidates = _read_outside_any(body).intersection(variables)
+    return {each for each in candidates if read_outside_loops(body, each) is not None}
+
+
+def _read_outside_any(body: Sequence[ast.stmt]) -> set[str]:
+    """Names that are read anywhere but inside of loops over them."""
+    found: set[str] = set()
+    for statement in body:
+        parts = query.bodies(statement)
+        if not parts:
+            found |= query.names_read(statement)
+            if isinstance(statement, ast.AugAssign):
+                found |= query.names_written(statement)
+            continue
+        inner = {name for each in parts for name in _read_outside_any(each)}
+        if isinstance(statement, ast.For):
+            inner -= query.names_written(statement.target)
+        found |= inner.union(*map(query.names_read, _expressions(statement)))
+    return found
 
 
 def _updated(statement: ast.stmt, variable: str) -> ast.Name | None:

@@ -91,10 +91,10 @@ FIELDS: Mapping[type, tuple[str, ...]] = {
 
 
 def children(node: ast.AST) -> list[ast.AST]:
-    """The nodes right below a node, operators and contexts left out."""
+    """The nodes right below a node in textual order, operators and contexts left out."""
     found: list[ast.AST] = []
-    for field in FIELDS.get(node.__class__, ()):
-        part = node.__dict__.get(field)
+    for field in reversed(FIELDS.get(node.__class__, ())):
+        part: Any = node.__dict__.get(field)
         if part.__class__ is list:
             found += [each for each in part if each.__class__ in FIELDS]
         elif part.__class__ in FIELDS:
@@ -191,8 +191,8 @@ def find_place(root: ast.AST, statement: ast.stmt) -> Place | None:
 
 def names_read(root: ast.AST) -> set[str]:
     """Names that are loaded anywhere below `root`."""
-    loads = (node for node in preorder(root) if node.__class__ is ast.Name)
-    return {node.id for node in loads if isinstance(node.ctx, ast.Load)}  # type: ignore[attr-defined]
+    found = (node for node in preorder(root) if isinstance(node, ast.Name))
+    return {node.id for node in found if isinstance(node.ctx, ast.Load)}
 
 
 def names_written(root: ast.AST) -> set[str]:

@@ -134,6 +134,38 @@ def test_names():
 
 
 @pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("x = y", ["x"]),
+        ("x, (y, z) = w = v", ["x", "y", "z", "w"]),
+        ("[x, *y] = z", ["x", "y"]),
+        ("x[i], y.z = w", []),
+        ("x += y", ["x"]),
+        ("x: float = y", ["x"]),
+        ("for i, j in a:\n    x = i\nelse:\n    y = j", ["i", "j", "x", "y"]),
+        ("while x:\n    y = x\nelse:\n    z = y", ["y", "z"]),
+        ("if x:\n    y = x\nelif z:\n    w = y\nelse:\n    x = 1", ["y", "w", "x"]),
+        ("with f() as g:\n    x = g", ["g", "x"]),
+        ("try:\n    x = 1\nexcept E:\n    y = 2\nfinally:\n    z = 3", ["x", "y", "z"]),
+        ("return x", []),
+    ],
+)
+def test_names_written_in_statements(text, written):
+    assert [each.id for each in query.stored(statement(text))] == written
+    assert query.names_written(statement(text)) == set(written)
+
+
+def test_children_are_nodes_right_below():
+    call = expression("f(a + 1, *b, k=c[d], **e)")
+    assert isinstance(call, ast.Call)
+    assert query.children(call) == [call.func, *call.args, *call.keywords]
+    added = call.args[0]
+    assert isinstance(added, ast.BinOp)
+    assert query.children(added) == [added.left, added.right]
+    assert query.children(expression("a")) == query.children(expression("1")) == []
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [("a", "a"), ("a.b.c", "a.b.c"), ("f()", None), ("f().a", None), ("a[0].b", None)],
 )

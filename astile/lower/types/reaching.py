@@ -142,7 +142,7 @@ class _Flow:
             self._reads[node] = list(_reads(node))
         for load in self._reads[node]:
             if load.id in state:
-                self.loads[load] = self.loads.get(load, frozenset()) | state[load.id]
+                self.loads[load] = _both(self.loads.get(load), state[load.id])
 
 
 def _reads(node: ast.AST) -> Iterator[ast.Name]:
@@ -165,5 +165,10 @@ def _joined(states: Iterable[State]) -> State:
     found: dict[str, frozenset[Definition]] = {}
     for state in states:
         for name, each in state.items():
-            found[name] = found.get(name, frozenset()) | each
+            found[name] = _both(found.get(name), each)
     return found
+
+
+def _both(one: frozenset[Definition] | None, other: frozenset[Definition]) -> frozenset[Definition]:
+    """All of two sets, which are mostly the same one."""
+    return other if one is None or one is other else one | other

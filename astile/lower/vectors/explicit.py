@@ -116,6 +116,10 @@ class _Pass:
         self._places = Places()
         #: of loops that were looked at: the program stays as it is until all loops are written
         self._read_after: dict[int, bool] = {}
+        function = self.program.function
+        headers = [each for each in map(query.header, query.loops(function)) if each is not None]
+        variables = [each.variable for each in headers]
+        self._read_outside = loop_variables.read_outside(function.body, variables)
 
     def choose_registers(self) -> None:
         """Find what registers hold, and write all loops that fit; drop arrays of those that do not.
@@ -246,7 +250,7 @@ class _Pass:
     def _is_read_after(self, loop: ast.For, variable: str) -> bool:
         """Whether something else reads a name that the loop writes."""
         function = self.program.function
-        if loop_variables.read_outside_loops(function.body, variable) is not None:
+        if variable in self._read_outside:
             return True
         changed = query.names_written(loop) - {variable}
         return bool(changed) and not changed.isdisjoint(flow.live_after(function, loop))

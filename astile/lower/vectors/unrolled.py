@@ -35,12 +35,8 @@ def expand(function: ast.FunctionDef, facts: Facts) -> None:
         for j in vector(16):
             c[1, j] += a[1] * b[j]
     """
-    kept = {
-        header.variable
-        for loop in query.loops(function)
-        if (header := query.header(loop)) is not None
-        and loop_variables.read_outside_loops(function.body, header.variable) is not None
-    }
+    headers = [each for each in map(query.header, query.loops(function)) if each is not None]
+    kept = loop_variables.read_outside(function.body, [each.variable for each in headers])
     tiles = _tiles(function)
     function.body = _expanded(function.body, facts, kept, tiles, inside=False)
 
