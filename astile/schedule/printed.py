@@ -59,7 +59,8 @@ def of(given: Schedule, target: str, dtypes: Dtypes | None) -> Printed:
         summed = reductions(chosen.program)
     if summed is not None and summed is not chosen.program and fits(summed, types):
         chosen = chosen.ending_with(summed)
-    expected = Expected.of(chosen.original, uses(chosen.original), types)
+    is_rewritten = chosen.original.written is not None or bool(chosen.steps)
+    expected = Expected.of(chosen.original, uses(chosen.original), types, is_rewritten=is_rewritten)
     return Printed(chosen, chosen.lowered(target, types, expected), expected)
 
 

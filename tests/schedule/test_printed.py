@@ -275,3 +275,18 @@ def test_sizes_for_which_an_index_leaves_its_array_are_refused(target):
         function(x, out, 7)
     with pytest.raises(IndexError, match=r"out\[i\] leaves out along axis 0"):
         function(np.zeros(99, np.float32), out, 9)
+
+
+def test_arrays_that_meet_in_memory_are_refused_where_steps_were_taken():
+    s = Schedule(shifted)
+    plain = loaded(s.source("cpu"), "shifted", "cpu")
+    s.split("i", [None, 4])
+    split = loaded(s.source("cpu"), "shifted", "cpu")
+    for apart in (np.arange(12, dtype=np.float32), np.arange(24, dtype=np.float32)[::2]):
+        split(apart[:6], apart[6:], 4)
+    x = np.arange(12, dtype=np.float32)
+    with pytest.raises(ValueError, match="arrays meet in memory, and one of them is written"):
+        split(x, x[1:], 4)
+    assert (x == np.arange(12)).all()
+    plain(x, x[1:], 4)
+    assert (x[1:5] == [2, 3, 4, 5]).all()

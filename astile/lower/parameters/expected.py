@@ -7,6 +7,7 @@ raises a TypeError for others, since it would compute in other types than NumPy.
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -72,27 +73,36 @@ class Expected:
         axes: array parameter -> how many axes it has, where the function needs so many.
         conditions: what must hold of the sizes for accesses to stay inside their arrays.
         may_leave: whether others may leave theirs all the same, so that indices are checked.
+        apart: pairs of arrays that must not meet in memory: one is written, and steps changed the
+            order of accesses.
     """
 
     types: Mapping[str, str]
     axes: Mapping[str, int]
     conditions: Sequence[Condition]
     may_leave: bool
+    apart: Sequence[tuple[str, str]]
 
     @classmethod
-    def of(cls, program: Program, uses: Sequence[Use], types: Mapping[str, str]) -> Expected:
+    def of(
+        cls, program: Program, uses: Sequence[Use], types: Mapping[str, str], *, is_rewritten: bool
+    ) -> Expected:
         """What a text of a program is for.
 
         Args:
             program: the function as the user wrote it.
             uses: of its parameters.
             types: parameter -> its type.
+            is_rewritten: whether the text differs from what the user wrote.
         """
         axes = {each.name: each.rank for each in uses if each.rank is not None}
         axes |= {each.name: each.axes for each in program.needs if isinstance(each, needs.Rank)}
         conditions, unproved = bounds.both(program)
         may_leave = bool(unproved) or bounds.helpers_index(program)
-        return cls(types, axes, conditions, may_leave)
+        arrays = [each for each in uses if not is_number(types[each.name])]
+        pairs = itertools.combinations(arrays if is_rewritten else (), 2)
+        apart = [(a.name, b.name) for a, b in pairs if a.may_be_written or b.may_be_written]
+        return cls(types, axes, conditions, may_leave, apart)
 
     def test(
         self,
@@ -102,7 +112,7 @@ class Expected:
         *,
         on_device: bool = False,
     ) -> list[ast.stmt]:
-        """The statements that raise a TypeError for other arguments, or an IndexError.
+        """The statements that raise an error for other arguments.
 
         Args:
             function: the one that gets them.
@@ -131,8 +141,11 @@ class Expected:
             if name in self.axes:
                 found.append(nodes.attribute(name, "ndim"))
                 wanted.append(nodes.const(self.axes[name]))
+        made = inside.test(self.conditions)
+        if self.apart and not on_device:
+            made.insert(0, self._test_of_memory(word))
         if not found:
-            return inside.test(self.conditions)
+            return made
         types = fresh("types")
         made_for = f"made for {self._described()}; emit it with dtypes= for others; given "
         told = nodes.binary(nodes.const(made_for), ast.Add, nodes.call("str", [nodes.name(types)]))
@@ -141,8 +154,16 @@ class Expected:
         return [
             nodes.assign(types, nodes.tuple_of(found)),
             nodes.if_then(differs, [ast.Raise(error, None)]),
-            *inside.test(self.conditions),
+            *made,
         ]
+
+    def _test_of_memory(self, word: Callable[[str], str]) -> ast.stmt:
+        """What raises a ValueError where arrays meet; a kernel runs the original loops there."""
+        function = word("numpy.shares_memory")
+        meet = [nodes.call(function, [nodes.name(a), nodes.name(b)]) for a, b in self.apart]
+        test = meet[0] if len(meet) == 1 else ast.BoolOp(ast.Or(), list(meet))
+        told = "arrays meet in memory, and one of them is written: pass copies"
+        return nodes.if_then(test, [nodes.raise_error("ValueError", told)])
 
     def _described(self) -> str:
         told = []

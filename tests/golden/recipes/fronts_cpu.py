@@ -1,5 +1,5 @@
 from numba import njit, prange
-from numpy import float32
+from numpy import float32, shares_memory
 
 
 @njit(error_model="numpy", parallel={"fusion": False})
@@ -34,6 +34,8 @@ def jacobi(a, b):
             "others; given "
             + str(types)
         )
+    if shares_memory(a, b):
+        raise ValueError("arrays meet in memory, and one of them is written: pass copies")
     if a.shape[0] >= 3 and a.shape[0] >= b.shape[0] + 2 and a.shape[1] >= 3:
         raise IndexError("b[i, j] leaves b along axis 0")
     if a.shape[0] >= 3 and a.shape[1] >= 3 and a.shape[1] >= b.shape[1] + 2:

@@ -1,6 +1,6 @@
 import numpy as np
 from numba import njit
-from numpy import float32, int64, uint64
+from numpy import float32, int64, shares_memory, uint64
 
 
 @njit(error_model="numpy", boundscheck=True)
@@ -30,6 +30,8 @@ def weighted(x, w, counts):
             "it with dtypes= for others; given "
             + str(types)
         )
+    if shares_memory(x, counts) or shares_memory(w, counts):
+        raise ValueError("arrays meet in memory, and one of them is written: pass copies")
     if x.shape[0] >= w.shape[0] + 1:
         raise IndexError("w[i] leaves w along axis 0")
     return weighted_compiled(x, w, counts)

@@ -1,5 +1,5 @@
 from numba import njit, prange
-from numpy import float32, uint64
+from numpy import float32, shares_memory, uint64
 
 from astile.intrinsics.linked_once import linked_once
 from astile.intrinsics.vectors import (
@@ -286,6 +286,8 @@ def matmul(A, B, C):
             "with dtypes= for others; given "
             + str(types)
         )
+    if shares_memory(A, C) or shares_memory(B, C):
+        raise ValueError("arrays meet in memory, and one of them is written: pass copies")
     if A.shape[0] >= C.shape[0] + 1 and B.shape[1] >= 1:
         raise IndexError("C[i, j] leaves C along axis 0")
     if A.shape[0] >= 1 and B.shape[1] >= C.shape[1] + 1:

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 from numba import njit, prange
-from numpy import float32, float64, uint64
+from numpy import float32, float64, shares_memory, uint64
 
 from astile.intrinsics.linked_once import linked_once
 from astile.intrinsics.vectors import (
@@ -133,6 +133,8 @@ def softmax(x, out):
             "others; given "
             + str(types)
         )
+    if shares_memory(x, out):
+        raise ValueError("arrays meet in memory, and one of them is written: pass copies")
     if x.shape[0] >= out.shape[0] + 1 and x.shape[1] >= 1:
         raise IndexError("out[i, j] leaves out along axis 0")
     if x.shape[0] >= 1 and x.shape[1] >= out.shape[1] + 1:
