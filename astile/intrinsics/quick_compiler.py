@@ -2,9 +2,10 @@
 
 Two passes go over all statements several times to find that there is nothing to do. Four find where
 each name is used last, which only generators make use of; the pass that ends names finds it anew.
-And numba finds the type of each sum and each product among all kinds of sums and products that it
-knows, first when it infers types and again when it writes the code: in a function of vectors they
-are thousands, of a few types. What it compiles is the same to the bit.
+One goes over a block for each use of a name that is set several times. And numba finds the type of
+each sum and each product among all kinds of sums and products that it knows, first when it infers
+types and again when it writes the code: of a function of vectors they are thousands, of few types.
+What it compiles is the same to the bit.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder  # noqa: TID251
 from numba.core.compiler_machinery import register_pass  # noqa: TID251
 from numba.core.extending import _Intrinsic  # noqa: TID251
 from numba.core.postproc import PostProcessor, VariableLifetime  # noqa: TID251
+from numba.core.ssa import _FixSSAVars  # noqa: TID251
 from numba.core.typed_passes import (  # noqa: TID251
     NativeLowering,
     NopythonRewrites,
@@ -114,6 +116,27 @@ def _without_last_uses(kind: Any) -> Any:
     return register_pass(mutates_CFG=True, analysis_only=False)(Quick)
 
 
+@register_pass(mutates_CFG=False, analysis_only=False)
+class _Renaming(_without_last_uses(ReconstructSSA)):  # type: ignore[misc]
+    def run_pass(self, state: Any) -> bool:
+        with _instead(_FixSSAVars, "_stmt_index", _position):
+            return bool(super().run_pass(state))
+
+
+def _position(handler: Any, statement: Any, block: Any, stop: int = -1) -> int:
+    """Where a statement stands before an end; behind all of them where it does not stand there.
+
+    numba would go over the block once for each use of a name that is set more than once.
+    """
+    held, positions = vars(handler).get("positions", (None, {}))
+    if held is not block:
+        positions = {id(each): number for number, each in enumerate(block.body)}
+        handler.positions = block, positions
+    length = len(block.body)
+    found: int = positions.get(id(statement), length)
+    return found if found in range(length)[:stop] else length
+
+
 _find_last_uses = PostProcessor.run
 
 
@@ -133,10 +156,8 @@ _INSTEAD = {
     NopythonRewrites: _Rewriting,
     NopythonTypeInference: _Typing,
     NativeLowering: _Lowering,
-} | {
-    each: _without_last_uses(each)
-    for each in (IRProcessing, GenericRewrites, ReconstructSSA, PreLowerStripPhis)
-}
+} | {each: _without_last_uses(each) for each in (IRProcessing, GenericRewrites, PreLowerStripPhis)}
+_INSTEAD[ReconstructSSA] = _Renaming
 
 
 @contextmanager

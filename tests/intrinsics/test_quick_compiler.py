@@ -18,6 +18,7 @@ from numba.core.postproc import PostProcessor  # noqa: E402, TID251
 from numba.core.registry import cpu_target  # noqa: E402, TID251
 from numba.core.rewrites import rewrite_registry  # noqa: E402, TID251
 from numba.core.runtime import _nrt_python, rtsys  # noqa: E402, TID251
+from numba.core.ssa import _FixSSAVars  # noqa: E402, TID251
 from numba.core.types.functions import Function  # noqa: E402, TID251
 from numba.core.typing.context import BaseContext  # noqa: E402, TID251
 from numba.extending import intrinsic  # noqa: E402, TID251
@@ -170,6 +171,40 @@ def test_last_uses_are_found_once(lifetimes: list[int]) -> None:
     assert result(f, 3.0, 2) == 0.75
     once = max(lifetimes)
     assert lifetimes.count(once) == 1
+
+
+def sums(x: float, n: int) -> float:
+    a, b = x, 1.0
+    for i in range(n):
+        a = a * 2 + b
+        b = a - b
+        b = b * a
+        if a > 10:
+            a = a - 10
+            b = b + a if i % 2 else a
+            a = a + b
+        a, b = b, a
+    b = b + a
+    return a + b * 2
+
+
+def test_names_that_are_set_several_times() -> None:
+    for n in range(6):
+        assert result(sums, 1.5, n) == sums(1.5, n)
+
+
+def test_blocks_are_not_searched_statement_by_statement(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[Any] = []
+    plain = _FixSSAVars._stmt_index
+
+    def gone_over(*given: Any, **named: Any) -> Any:
+        found.append(given)
+        return plain(*given, **named)
+
+    monkeypatch.setattr(_FixSSAVars, "_stmt_index", gone_over)
+    result(sums, 1.5, 3)
+    assert found == []
+    assert _FixSSAVars._stmt_index is gone_over
 
 
 def test_arrays_end_where_they_are_used_last() -> None:
