@@ -260,6 +260,19 @@ def test_a_type_that_the_target_has_not_is_refused():
         tile(joined).source("cpu", {"x": "float16"})
 
 
+def counted_down(x, n):
+    n = n - 1
+    for i in range(n):
+        x[i] = 2 * x[i]
+
+
+@TARGETS
+def test_a_name_that_stands_for_several_integers_is_one(target):
+    x = np.ones(4, np.float32)
+    printed(counted_down, target)(x, 3)
+    assert x.tolist() == [2, 2, 1, 1]
+
+
 def shifted(x, out, n):
     for i in range(n):
         out[i] = x[i + 2]

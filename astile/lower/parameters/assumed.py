@@ -48,7 +48,7 @@ def types(program: Program, uses: Sequence[Use], named: Dtypes) -> dict[str, str
                 hints=[hint],
             )
     arrays, indices = _arrays(program, uses), set(_index_arrays(program))
-    defaults = _defaults(program)
+    integers, defaults = params.names_of(program).integers, _defaults(program)
     found = {}
     for use in uses:
         if use.name in named:
@@ -59,7 +59,8 @@ def types(program: Program, uses: Sequence[Use], named: Dtypes) -> dict[str, str
         elif use.name in defaults:
             found[use.name] = defaults[use.name]
         else:
-            found[use.name] = "int" if use.role == "integer" else "float"
+            is_integer = use.role == "integer" or use.name in integers
+            found[use.name] = "int" if is_integer else "float"
     return found
 
 
