@@ -127,3 +127,134 @@ def test_a_histogram_of_bytes_runs_on_several_cores() -> None:
         np.testing.assert_array_equal(counts, np.bincount(few, minlength=length))
     texts = [each.text for each in kernel._forms.specializer("cpu", {})._launchers.values()]
     assert ["prange" in each for each in texts] == [True, False]
+
+
+def up_to_an_argument(x, counts, n):
+    for i in range(x.shape[0]):
+        b = int(x[i])
+        if 0 <= b < n:
+            counts[b] += 1
+
+
+def either_side(x, counts, n):
+    for i in range(x.shape[0]):
+        b = int(x[i])
+        if b > 0 and not b >= n:
+            counts[b - 1] += 1
+
+
+def left_early(x, counts, n):
+    for i in range(x.shape[0]):
+        b = int(x[i])
+        if b < 0 or n <= b:
+            continue
+        counts[b] += 1
+
+
+def as_long_as(x, counts, n):
+    for i in range(x.shape[0]):
+        b = int(x[i])
+        while 0 < b < n:
+            counts[b] += 1
+            b = b // 2
+
+
+def chosen(x, counts, n):
+    for i in range(x.shape[0]):
+        b = int(x[i])
+        counts[0] += counts[b] if b >= 0 and b < n else 1
+
+
+@pytest.mark.parametrize(
+    "function", [up_to_an_argument, either_side, left_early, as_long_as, chosen]
+)
+def test_an_index_that_a_condition_bounds_needs_no_check(function: Any) -> None:
+    kernel = tile(target="cpu")(function)
+    x = np.array([-5.0, 0.0, 3.0, 7.0, 8.0, 1e9, 7.0])
+    for n in (8, -1, 9):  # only the last one may leave the eight cells
+        counts, expected = np.zeros((2, 8), np.int64)
+        given = x[x < 8] if n == 9 else x
+        function(given, expected, n)
+        kernel(given, counts, n)
+        np.testing.assert_array_equal(counts, expected)
+    with pytest.raises(IndexError):
+        kernel(np.array([8.0]) + (function is either_side), np.zeros(8, np.int64), 10)
+    assert sorted(set(checks_of(kernel))) == [False, True]
+
+
+def set_after(x, counts, n):
+    for i in range(x.shape[0]):
+        b = int(x[i])
+        if 0 <= b < n:
+            b += 1
+            counts[b] += 1
+
+
+def set_in_an_iteration_before(x, counts, n):
+    b = 0
+    if 0 <= b < n:
+        for i in range(x.shape[0]):
+            counts[b] += 1
+            b = int(x[i])
+
+
+def another_limit(x, counts, n):
+    for i in range(x.shape[0]):
+        b = int(x[i])
+        if 0 <= b < n:
+            n += 1
+            counts[b] += 1
+
+
+def one_side(x, counts, n):
+    for i in range(x.shape[0]):
+        b = int(x[i])
+        if b < n:
+            counts[b] += 1
+
+
+def otherwise(x, counts, n):
+    for i in range(x.shape[0]):
+        b = int(x[i])
+        if 0 <= b < n:
+            counts[0] += 1
+        else:
+            counts[b] += 1
+
+
+def either(x, counts, n):
+    for i in range(x.shape[0]):
+        b = int(x[i])
+        if b >= 0 or b < n:
+            counts[b] += 1
+
+
+def a_trip_before(x, counts, n):
+    b = 0
+    for i in range(x.shape[0]):
+        if b < 0 or b >= n:
+            break
+        b = int(x[i])
+        counts[b] += 1
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        set_after,
+        set_in_an_iteration_before,
+        another_limit,
+        one_side,
+        otherwise,
+        either,
+        a_trip_before,
+    ],
+)
+def test_a_condition_that_does_not_bound_the_index_leaves_its_check(function: Any) -> None:
+    kernel = tile(target="cpu")(function)
+    counts, expected = np.zeros((2, 8), np.int64)
+    x = np.array([0.0, 3.0, 2.0, 6.0])
+    function(x, expected, 8)
+    kernel(x, counts, 8)
+    np.testing.assert_array_equal(counts, expected)
+    assert checks_of(kernel) == [True]

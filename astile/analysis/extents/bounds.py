@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from astile.analysis import isl
 from astile.analysis.extents.conditions import Condition, Unproved
 from astile.analysis.extents.ends import Reckoner, Values
+from astile.analysis.extents.guards import Guards
 from astile.analysis.forms import affine_sets
 from astile.analysis.forms.affine_sets import Quasi
 from astile.analysis.forms.apart import apart_form
@@ -302,11 +303,14 @@ class _Sure(_Bounds):
     def __init__(self, scene: Scene, values: Values | None) -> None:
         super().__init__(scene)
         self._reckoner = None if values is None else Reckoner(scene.program, values)
+        self._guards = Guards(scene.program.function)
 
     def _not_affine(self, leaf: Leaf, access: Guarded, key: tuple[str, int]) -> None:
         scope = self.scene.accesses[leaf.number].scope
         index, extent = query.indices(access.node)[key[1]], scope.extent(*key)
-        found = None if self._reckoner is None else self._reckoner.ends(index, scope)
+        found = None
+        if self._reckoner is not None:
+            found = self._reckoner.ends(index, scope, self._guards.at(index))
         if found is None or extent is None:
             super()._not_affine(leaf, access, key)
             return

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from astile.analysis.extents import guards
+from astile.analysis.extents.guards import Fact
 from astile.analysis.forms import affine_sets
 from astile.analysis.forms.affine_sets import Quasi, Scope
 from astile.ir import query
@@ -50,27 +52,53 @@ class Reckoner:
         )
         parameters = query.parameters(program.function)
         stored.update(parameters)
+        self._parameters = frozenset(parameters)
         self._changing = frozenset(name for name, count in stored.items() if count > 1)
         self._arguments = frozenset(map(affine_sets.mangled, parameters)) - self._changing
         self._names: dict[ast.Name, Ends | None] = {}
 
-    def ends(self, value: ast.expr, scope: Scope) -> Ends | None:
+    def ends(self, value: ast.expr, scope: Scope, facts: Sequence[Fact] = ()) -> Ends | None:
         """The ends of an integer, or None where it is not known to be one.
 
         Args:
             value: an expression.
             scope: what is known of names where it stands.
+            facts: comparisons that hold there.
         """
+        found = self._plain(value, scope, facts)
+        for each in guards.of(facts, value) if found is not None else ():
+            limit = self._limit(each.limit, scope)
+            if limit is not None and found is not None:
+                found = _limited(found, each.op, limit)
+        return found
+
+    def _limit(self, value: ast.expr, scope: Scope) -> Quasi | None:
+        """What a value is compared with.
+
+        Only the types of a call may say of an argument that it is an integer.
+        """
+        own = {
+            node.id: affine_sets.atom(f"n_{affine_sets.mangled(node.id)}")
+            for node in ast.walk(value)
+            if isinstance(node, ast.Name)
+            and node.id in self._parameters - self._changing
+            and self._values.is_wide(node)
+            and self._values.of(node) is not None
+        }
+        return affine_sets.quasi(value, replace(scope, values={**own, **scope.values}))
+
+    def _plain(self, value: ast.expr, scope: Scope, facts: Sequence[Fact]) -> Ends | None:
+        """The ends of an integer by what it is made of."""
         exact = affine_sets.quasi(value, scope)
         if exact is not None:
             return exact, exact
         found = self._values.of(value)
         if found is None:
             return None
-        made = self._computed(value, scope)
+        made = self._computed(value, scope, facts)
         return (affine_sets.const(found[0]), affine_sets.const(found[1])) if made is None else made
 
-    def _computed(self, value: ast.expr, scope: Scope) -> Ends | None:
+    def _computed(self, value: ast.expr, scope: Scope, facts: Sequence[Fact]) -> Ends | None:
         """The ends by those of the operands; None where the type of the value tells more."""
         match value:
             case ast.Name():
@@ -84,13 +112,13 @@ class Reckoner:
                     return None
                 return _remainder(divisor)
             case ast.BinOp(left=left, op=op, right=right) if self._values.is_wide(value):
-                first = self.ends(left, scope)
-                second = None if first is None else self.ends(right, scope)
+                first = self.ends(left, scope, facts)
+                second = None if first is None else self.ends(right, scope, facts)
                 return None if first is None or second is None else _binary(first, op, second)
             case ast.Call(func=ast.Name(id="min" | "max" as word), args=arguments, keywords=[]):
                 if word in scope.hidden or len(arguments) < 2:
                     return None
-                return _joined(word, word, [self.ends(each, scope) for each in arguments])
+                return _joined(word, word, [self.ends(each, scope, facts) for each in arguments])
         return None
 
     def _of_sources(self, load: ast.Name, scope: Scope) -> Ends | None:
@@ -164,6 +192,17 @@ def _binary(left: Ends, op: ast.operator, right: Ends) -> Ends | None:
                 return None
             return affine_sets.floor_div(left[0], divisor), affine_sets.floor_div(left[1], divisor)
     return None
+
+
+def _limited(both: Ends, op: type[ast.cmpop], limit: Quasi) -> Ends:
+    """The ends of what is known to be less or more than a limit too."""
+    low, high = both
+    one = affine_sets.const(1)
+    if op in (ast.Lt, ast.LtE):
+        most = limit.plus(one, -1) if op is ast.Lt else limit
+        return low, affine_sets.extreme("min", [high, most])
+    least = limit.plus(one) if op is ast.Gt else limit
+    return affine_sets.extreme("max", [low, least]), high
 
 
 def _number(both: Ends) -> int | None:
