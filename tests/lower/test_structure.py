@@ -61,7 +61,7 @@ def test_a_call_decides_how_many_threads_there_are() -> None:
     """)
     assert lowered.kernels[0].block == (1024, 1, 1)
     host = lowered.text.split("def f(x):")[1]
-    assert "f_kernel[1, n](x, n)" in host
+    assert "f_kernel[1, n](x)" in host
     run = emulate.load(lowered.text, "f")
     for count in (0, 1, 5, 1024):
         x = np.ones(count)
