@@ -80,8 +80,7 @@ def test_versions_of_a_loop_with_local_arrays_of_one_name() -> None:
     shared = VERSIONS.replace("    for i in", "    two = local.empty(2, np.float32)\n    for i in")
     assert refuted(shared.replace("            two = local.empty(2, np.float32)\n", ""))
     for other in ("local.empty(3, np.float32)", "local.zeros(2, np.float32)"):
-        unlike = other.join(VERSIONS.rsplit("local.empty(2, np.float32)", 1))
-        assert "two is not one array throughout" in unknown(unlike)
+        assert proved(other.join(VERSIONS.rsplit("local.empty(2, np.float32)", 1)))
 
 
 @pytest.mark.parametrize("kind", ["parallel", "vector", "block.x", "thread.x"])
@@ -681,6 +680,56 @@ def k(x):
     for i in parallel(4):
         row[i] = x[1, i]
 """)
+
+
+REST = """
+def k(x, y, n):
+    for i in parallel(n // 4):
+        for j in range(4):
+            t = np.empty(2, np.float32)
+            t[0] = x[i * 4 + j]
+            y[i * 4 + j] = t[0]
+    {between}
+    for i in range(n // 4 * 4, n):
+        t = np.empty(3, np.float32)
+        t[0] = x[i]
+        y[i] = t[0]
+    {after}
+"""
+
+
+def test_arrays_of_one_name_are_apart_where_each_use_has_one_last_binding() -> None:
+    assert proved(REST.format(between="pass", after="pass"))
+    early = REST.format(between="pass", after="pass").replace(
+        "    for i in par", "    t = np.zeros(9, np.float32)\n    for i in par"
+    )
+    assert proved(early)
+    late = early.replace("y[i] = t[0]", "y[i] = t[0]\n        t = np.empty(2, np.float32)")
+    assert late != early
+    assert proved(late)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    {after}", "    y[0] = t[0]"),  # of the last iteration, or of none
+        (
+            "t = np.empty(2, np.float32)",
+            "if x[0] > 0:\n                t = np.zeros(2, np.float32)",
+        ),
+        (
+            "        for j in range(4):\n            t = np.empty(2, np.float32)",
+            "        t = np.zeros(2, np.float32)\n        for j in range(4):\n"
+            "            t[1] = t[0]\n            t = np.empty(2, np.float32)",
+        ),
+    ],
+)
+def test_a_use_that_may_be_of_several_arrays_of_one_name_is_not_taken_apart(
+    old: str, new: str
+) -> None:
+    text = REST.replace(old, new)
+    assert text != REST
+    assert not isinstance(check(text.format(between="pass", after="pass")), Proved)
 
 
 def test_the_same_axis_twice_is_unknown() -> None:

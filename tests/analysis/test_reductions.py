@@ -67,3 +67,36 @@ def test_updates_come_in_any_order(update):
 def test_what_is_no_update_keeps_its_order(update):
     assert backwards(update, "n") == "equal"
     assert backwards(update) not in ("equal", "equal up to reassociation")
+
+
+APART = """
+def f(A, B, n):
+    s = 0.0{}
+    for i in range({}):
+        s += A[i]{}
+    for k in range(n):
+        B[k] = 0{}
+    {}
+    B[0] = s{}
+"""
+IN_ORDER = """for i in range(n):
+        for k in range(n):
+            B[k] += A[i]"""
+IN_PARTS = """for c in range((n + 3) // 4):
+        for k in range(n):
+            part = local.empty(2, B.dtype)
+            part[0] = B[k]
+            for j in range(4):
+                if c * 4 + j < n:
+                    part[0] += A[c * 4 + j]  # 3: c * 4 + j, k
+            B[k] = part[0]"""
+
+
+def test_sums_in_order_may_pass_through_copies_beside_one_out_of_order():
+    original = APART.format("", "n", "", "", IN_ORDER, "")
+    hints = ("  # 1: i", "  # 2: k")
+    forms = {"n": "equal", "n - 1, -1, -1": "equal up to reassociation"}
+    for trips, found in forms.items():
+        new = APART.format("  # 0:", trips, *hints, IN_PARTS, "  # 4:")
+        assert kind(original, new) == found
+        assert kind(original, new.replace("= part[0]", "= part[1]")) not in forms.values()

@@ -15,7 +15,8 @@ from astile.analysis.proof.reductions import form_of
 from astile.analysis.proof.verdicts import Instance, Unknown, Witness
 from astile.analysis.reading import hardware
 from astile.analysis.reading.hardware import Seat
-from astile.analysis.reading.scene import Home, Scene, Touch
+from astile.analysis.reading.homes import Home
+from astile.analysis.reading.scene import Scene, Touch
 from astile.diagnostics import Related
 from astile.errors import IllegalSchedule
 from astile.ir import query
@@ -280,7 +281,7 @@ def _hints(
             f"move the loop over {step} outside of the loops over blocks: each of its iterations "
             "is a launch of its own then"
         )
-    elif unit == "thread" and is_same and (home := scene.homes.get(array)) is not None:
+    elif unit == "thread" and is_same and (home := scene.homes.of(first.seat, array)) is not None:
         hints.append(_loaded_once(names, array, home))
     else:
         hints.append(f"keep {names} a plain loop, or give each iteration cells of its own")

@@ -9,8 +9,6 @@ here knows how the new program came to be.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
-from typing import Literal
 
 from astile.analysis import isl
 from astile.analysis.forms.affine_sets import substituted
@@ -29,16 +27,9 @@ from astile.analysis.proof.flows import (
 )
 from astile.analysis.proof.interface import other_interface
 from astile.analysis.proof.matching import Different, check_inside, match
-from astile.analysis.proof.partials import merges_of, passed_on
 from astile.analysis.proof.reach import Reach
-from astile.analysis.proof.reductions import (
-    Update,
-    come_once,
-    contributions,
-    foreign_reads,
-    integral,
-    updates_of,
-)
+from astile.analysis.proof.reductions import foreign_reads, integral, updates_of
+from astile.analysis.proof.reordering import Kind, Reordering
 from astile.analysis.proof.value_types import find_cast
 from astile.analysis.proof.verdicts import BUDGET, Proved, Refuted, Unknown, Verdict, Witness
 from astile.analysis.proof.witness import Explorer, statement_witness
@@ -49,8 +40,6 @@ from astile.analysis.reading.unfold import unfolded
 from astile.ir.printer import print_expression, print_statement
 from astile.ir.program import Program
 from astile.source import Span
-
-Kind = Literal["equal", "equal up to reassociation"]
 
 
 def compare(
@@ -273,7 +262,8 @@ class Checker:
             apart = self._sizes_apart(expected, values)
             self.session.tick()
             if not apart.is_empty():
-                reordered = self._reordered(other, hints, reads)
+                order = Reordering(model, other, hints, self._sizes_apart, exact=self.exact)
+                reordered = order.kept(reads, expected, values)
                 if reordered is None:
                     self.session.tick()
                     explorer = Explorer(model, other, hints, flow, found)
@@ -325,71 +315,6 @@ class Checker:
                         access.array,
                     )
         return None
-
-    def _reordered(self, other: Model, hints: Hints, reads: isl.UnionMap) -> Kind | None:
-        """What is kept although the parts of reductions come in another order, None for nothing.
-
-        Integers wrap around, so that their order does not matter.
-        """
-        model = self.model()
-        updates, others = updates_of(model), updates_of(other)
-        whole = integral(updates, model)
-        if whole and self._same_contributions(other, hints, reads, whole, integral(others, other)):
-            return "equal"
-        if self.exact or len(whole) == len(updates):
-            return None
-        same = self._same_contributions(other, hints, reads, updates, others)
-        return "equal up to reassociation" if same else None
-
-    def _same_contributions(
-        self,
-        other: Model,
-        hints: Hints,
-        reads: isl.UnionMap,
-        updates: Mapping[str, Update],
-        others: Mapping[str, Update],
-    ) -> bool:
-        """Whether reductions get the same contributions, in whatever order.
-
-        Args:
-            other: the model of the new program.
-            hints: what it says about itself.
-            reads: read of the new program -> read of the original.
-            updates: those updates of the original whose order may change.
-            others: those of the new program.
-        """
-        model = self.model()
-        sources = {statement.name: source for source, statement, _ in hints.pairs}
-        changed = {
-            name: update
-            for name, update in others.items()
-            if name in sources
-            and sources[name].name in updates
-            and updates[sources[name].name].family == update.family
-            and updates[sources[name].name].own == update.own
-        }
-        standing = {each.name for name, each in sources.items() if name not in changed}
-        # an update of which some copy is none would be hidden in one program only
-        updates = {name: each for name, each in updates.items() if name not in standing}
-        changed = {name: each for name, each in changed.items() if sources[name].name in updates}
-        merges = merges_of(others)
-        if not updates:
-            return False
-        before = contributions(model, updates, None)
-        joining = {name: each.update for name, each in merges.items()}
-        after = contributions(other, {**changed, **joining}, hints)
-        self.session.tick()
-        found = passed_on(after, merges, changed, other)
-        if found is None or not come_once(found, hints, changed):
-            return False
-        hinted = found.apply_domain(hints.writes)
-        kept = found.subtract_domain(hints.writes.domain())
-        reads = reads.intersect_range(foreign_reads(model, updates))
-        values = kept.union(hinted).intersect_range(reads.domain())
-        values = values.subtract_range(reads.intersect_range(before.undefined).domain())
-        reads = reads.subtract_range(before.undefined)
-        expected = before.values.apply_range(reads.reverse())
-        return bool(self._sizes_apart(values, expected).is_empty())
 
     def _proved(self, kind: Kind) -> Proved:
         model = self.model()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import takewhile
 
 from astile.analysis import isl
 from astile.analysis.forms import affine_sets
@@ -17,8 +16,9 @@ from astile.analysis.reading.aliases import check_aliases
 from astile.analysis.reading.calls import Calls
 from astile.analysis.reading.domains import lowest, lows
 from astile.analysis.reading.hardware import AXES, Kernel, Seat
+from astile.analysis.reading.homes import Homes
 from astile.analysis.reading.statements import Leaf, Level, survey
-from astile.ir import nodes, query
+from astile.ir import query
 from astile.ir.program import Program
 
 
@@ -35,37 +35,6 @@ class Touch:
     seat: Seat
     access: Access
     writes: bool
-
-
-@dataclass(frozen=True)
-class Home:
-    """Where an array is made: once for each iteration of the loops around its allocation.
-
-    Args:
-        leaf: the allocation, or the first of several like it.
-        scope: ``"global"``, ``"shared"`` or ``"local"``.
-        depth: how many loops are around all of them.
-    """
-
-    leaf: Leaf
-    scope: str
-    depth: int
-
-    @property
-    def levels(self) -> tuple[Level, ...]:
-        """The loops each of whose iterations has an array of its own.
-
-        Shared memory is laid out once per block and local memory once per thread, so that
-        sequential loops inside a kernel use the same cells again. An iteration of a loop whose
-        iterations run in any order counts as a thread.
-        """
-        levels = self.leaf.place.levels[: self.depth]
-        inside = next((k for k, each in enumerate(levels) if hardware.is_bound(each.loop)), None)
-        if self.scope == "global" or inside is None:
-            return levels
-        prefix = "block." if self.scope == "shared" else ("block.", "thread.", "parallel")
-        bound = [e for e in levels[inside:] if hardware.kind(e.loop).startswith(prefix)]
-        return (*levels[:inside], *bound)
 
 
 class Scene:
@@ -95,40 +64,18 @@ class Scene:
         self.seats = hardware.seats(program.function, self.survey.leaves)
         self.kernels = hardware.kernels(self.seats)
         names = self.survey.names
+        self.homes = Homes(program.function, names, self.seats)
         calls = Calls(program, frozenset(names.arguments) | names.local)
         check_aliases(program, names, calls)
         reader = Reader(names, calls)
         self.accesses: Mapping[int, Accesses] = {
             seat.leaf.number: reader.accesses(seat.leaf) for seat in self.seats
         }
-        self.homes = self._homes()
         #: Arrays of which each thread has its own.
         self.private = hardware.private_arrays(program.function)
         self.parameters = sorted(self._parameters())
         #: Number of a leaf and slot of a read -> dataflow into it, kept by `PrivateFlow`.
         self.flows: dict[tuple[int, str], tuple[isl.UnionMap, isl.UnionMap]] = {}
-
-    def _homes(self) -> dict[str, Home | None]:
-        """Array -> its home; None for names bound more than once, or inside another statement.
-
-        What is bound is a new array: `check_aliases` has refused all else. Several local arrays of
-        one name and shape, as versions of a loop make them, count as one that lives as long as
-        what is around all of them.
-        """
-        found: dict[str, Home | None] = {}
-        for leaf in self.survey.leaves:
-            if isinstance(leaf.node, ast.AugAssign):
-                continue  # changes cells of the array that there is
-            made = query.allocation(leaf.node)
-            scope = "global" if made is None else made.scope
-            for array in query.names_written(leaf.node) & self.survey.names.ranks.keys():
-                if array in found:
-                    found[array] = _joined(found[array], leaf)
-                elif leaf.is_simple:
-                    found[array] = Home(leaf, scope, len(leaf.place.levels))
-                else:
-                    found[array] = None
-        return found
 
     def _parameters(self) -> set[str]:
         texts: list[str] = []
@@ -191,8 +138,9 @@ class Scene:
 
     def _cell(self, touch: Touch) -> str:
         leaf, access = touch.seat.leaf, touch.access
-        home = self.homes.get(access.array)
+        home = self.homes.of(touch.seat, access.array)
         outer = [] if home is None else [each.dimension for each in home.levels]
+        number = "" if home is None or not home.number else f"{home.number}"
         formulas, names, known = ["true"], [], lows(leaf.place)
         for axis, (index, extent) in enumerate(
             zip(access.indices, self._extents(touch.seat, access), strict=True)
@@ -200,7 +148,7 @@ class Scene:
             names.append(f"c{axis}")
             low = None if index is None else lowest(index, known)
             formulas.append(_position(f"c{axis}", index, extent, low is not None and low >= 0))
-        array = f"A_{affine_sets.mangled(access.array).strip('<>')}"
+        array = f"A{number}_{affine_sets.mangled(access.array).strip('<>')}"
         cell = f"{array}[{', '.join([*outer, *names])}]"
         return f"{self.instance(leaf)} -> {cell} : {' and '.join(formulas)}"
 
@@ -318,27 +266,10 @@ class Scene:
             if both.acts or any(e.array in (EFFECTS, RETURN) for e in both.writes):
                 return "this may do more than compute a value", seat.statement
             for access in (*both.reads, *both.writes):
-                if self.homes.get(access.array, 0) is None:
+                if self.homes.is_unknown(seat, access.array):
                     where = access.node if access.node is not None else seat.statement
                     return f"{access.array} is not one array throughout", where
         return None
-
-
-def _joined(home: Home | None, leaf: Leaf) -> Home | None:
-    """The home of an array that is made in two places; None where these are not alike."""
-    if home is None or not leaf.is_simple:
-        return None
-    made, other = query.allocation(home.leaf.node), query.allocation(leaf.node)
-    if made is None or other is None or not made.scope == other.scope == "local":
-        return None
-    shapes = [[query.integer(each) for each in held.shape or ()] for held in (made, other)]
-    if made.word != other.word or shapes[0] != shapes[1] or None in (*shapes[0], made.shape):
-        return None
-    if not nodes.same(made.dtype, other.dtype):
-        return None
-    pairs = zip(home.leaf.place.levels, leaf.place.levels, strict=False)
-    around = takewhile(lambda pair: pair[0].loop is pair[1].loop, pairs)
-    return replace(home, depth=min(home.depth, len(list(around))))
 
 
 def _told_by(seat: Seat) -> list[ast.For]:
