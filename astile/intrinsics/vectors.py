@@ -27,6 +27,7 @@ that are C-contiguous by their type are read and written with one instruction.
 ``prefetch(a, index)``                         brings the line of a cell near; any index is safe
 ``prefetch_second(a, index)``                  the same, as near as the second cache
 ``empty_aligned(shape, dtype)``                np.empty at a multiple of 64 bytes
+``unrolled(times)``                            ends a loop's body: LLVM writes out `times` of it
 ``fence()``                                    waits until streaming stores are done
 ``splat(x, lanes)``, ``count(start, lanes)``   ``x, x, ...`` and ``start, start + 1, ...``
 ``below(start, stop, lanes)``                  mask of ``count(start, lanes) < stop``
@@ -50,6 +51,7 @@ that are C-contiguous by their type are read and written with one instruction.
 from __future__ import annotations
 
 from astile.intrinsics.prefetches import prefetch, prefetch_second
+from astile.intrinsics.unrolling import unrolled
 from astile.intrinsics.vector_arithmetic import (
     bitcast,
     convert,
@@ -138,4 +140,5 @@ __all__ = [
     "store_streaming",
     "store_where",
     "sum_of",
+    "unrolled",
 ]

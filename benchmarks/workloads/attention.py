@@ -82,8 +82,8 @@ def _reference(Q: Array, K: Array, V: Array, out: Array) -> Array:
 
 
 def _product(s: Schedule, result: str, rows: str, columns: str, summed: str) -> Loop:
-    """A product in tiles of 4 x 64 sums, 16 rows for a block; the loop over blocks."""
-    block, tile, row = s.split(rows, [None, 4, 4])
+    """A product in tiles of 6 x 64 sums, 24 rows for a block; the loop over blocks."""
+    block, tile, row = s.split(rows, [None, 4, 6])
     strip, lane = s.split(columns, [None, 64])
     s.reorder(block, strip, tile, summed, row, lane)
     stored = s.cache_write(result, "local", at=tile)
@@ -92,12 +92,14 @@ def _product(s: Schedule, result: str, rows: str, columns: str, summed: str) -> 
             s.unroll(each)
         elif each.var == lane.var or each == stored[-1]:
             s.vectorize(each)
-    s.specialize(f"{block.var} * 16 + {tile.var} * 4 + 4 <= N", summed)
+    summed_in_full = s.handle(summed)
+    s.specialize(f"{block.var} * 24 + {tile.var} * 6 + 6 <= N", summed_in_full)
+    s.unroll(summed_in_full, 4)
     return block
 
 
 def _blocks_of_queries(s: Schedule) -> None:
-    """All stages for 16 queries at a time; keys in panels, products in register tiles."""
+    """All stages for 24 queries at a time; keys in panels, products in register tiles."""
     panel, lane = s.split("t", [None, 64], names=["panel", "lane"])
     s.reorder(panel, "c", lane)
     s.transform_layout("T", lambda d, j: (j // 64, d, j % 64))
@@ -107,9 +109,9 @@ def _blocks_of_queries(s: Schedule) -> None:
     s.vectorize("e")
     block = _product(s, "S", "i", "j", "d")
     parts = [
-        s.split("row", [None, 16])[0],
+        s.split("row", [None, 24])[0],
         _product(s, "out", "p", "q", "k"),
-        s.split("r", [None, 16])[0],
+        s.split("r", [None, 24])[0],
     ]
     for each in parts:
         block = s.merge(block, each)[0]

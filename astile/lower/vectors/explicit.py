@@ -25,6 +25,7 @@ from astile.lower.vectors import (
     prefetched,
     registers,
     repeated,
+    rolled,
     row_names,
     squares,
     unrolled,
@@ -71,10 +72,12 @@ def vectorised(program: Program, types: Mapping[str, str], machine: Machine) -> 
     if not any(unrolled.is_vector(loop) for loop in query.loops(program.function)):
         return program
     work = program.cloned()
+    words = Words(work)
+    joined = rolled.gather(work.function, words)
     known = facts.of(work)
     bounds.hoist(work.function, known)
     unrolled.expand(work.function, known)
-    pass_ = _Pass(work, known, Kinds(work, types), machine)
+    pass_ = _Pass(work, known, Kinds(work, types), machine, words)
     pass_.choose_registers()
     if not pass_.made:
         return program
@@ -84,6 +87,7 @@ def vectorised(program: Program, types: Mapping[str, str], machine: Machine) -> 
     body = squares.turned(body, pass_.words)
     body = repeated.named(body, pass_.words)
     work.function.body = row_names.named(body, pass_.words)
+    rolled.mark(work.function, joined, pass_.words)
     return replace(work, imports=pass_.words.imports)
 
 
@@ -96,6 +100,7 @@ class _Pass:
         facts: its integer names.
         kinds: of its names.
         machine: what vectors are made for.
+        words: for names that it adds.
         held: the arrays in registers.
         loose: vectors in registers that are used under one mask only.
         made: identity of a vector loop -> what it becomes.
@@ -105,12 +110,12 @@ class _Pass:
     facts: Facts
     kinds: Kinds
     machine: Machine
+    words: Words
     held: dict[str, Register] = field(default_factory=dict)
     loose: frozenset[str] = frozenset()
     made: dict[int, list[ast.stmt]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.words = Words(self.program)
         self.rows = dataflow.rows(self.program.function, self.facts)
         self._masks: dict[str, set[str]] = {}
         self._places = Places()
