@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from astile.analysis.forms import affine
 from astile.ir import nodes, query
+from astile.ir.loop_variables import read_outside
 from astile.lower.vectors.unrolled import is_vector
 from astile.lower.vectors.words import Words
 
@@ -82,7 +83,7 @@ def _read_outside(function: ast.FunctionDef) -> set[str]:
     """The loop variables that are read after their loops."""
     headers = [query.header(loop) for loop in query.loops(function)]
     names = {header.variable for header in headers if header is not None}
-    return {e for e in names if query.read_outside_loops(function.body, e) is not None}
+    return read_outside(function.body, names)
 
 
 def _joined(
