@@ -135,7 +135,7 @@ def _is_rest(
     if affine.of(header.start) != end or header.variable in query.names_written(loop.iter):
         return False
     renamed = [nodes.rename(each, {header.variable: variable}) for each in loop.body]
-    return nodes.same(ast.Module(renamed, []), ast.Module(body, []))
+    return nodes.same(nodes.module_of(renamed), nodes.module_of(body))
 
 
 class _Joining(ast.NodeTransformer):
@@ -176,7 +176,7 @@ def _only_sums(body: Sequence[ast.stmt], variable: str) -> bool:
     Every array whose place moves with the loop is read only, a cell further in each iteration,
     along one axis.
     """
-    root = ast.Module(list(body), [])
+    root = nodes.module_of(body)
     inner = [query.header(each) for each in query.loops(root)]
     if not any(map(is_vector, query.loops(root))) or query.leaves_early(body):
         return False
