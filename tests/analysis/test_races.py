@@ -732,6 +732,17 @@ def test_a_use_that_may_be_of_several_arrays_of_one_name_is_not_taken_apart(
     assert not isinstance(check(text.format(between="pass", after="pass")), Proved)
 
 
+@pytest.mark.parametrize("made", ["t + 1", "np.full(4, t[0] + 1)", "np.empty(t.shape[0] + 1)"])
+def test_an_array_that_is_made_of_the_one_of_its_name_before_is_not_taken_apart(made: str) -> None:
+    assert "t is not one array throughout" in unknown(f"""
+def k(y):
+    t = np.zeros(4, np.float32)
+    for i in parallel(16):
+        t = {made}
+        y[i] = t[0]
+""")
+
+
 def test_the_same_axis_twice_is_unknown() -> None:
     assert "are both bound to thread.x" in unknown("""
 def k(x, out):

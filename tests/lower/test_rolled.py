@@ -70,6 +70,23 @@ def test_iterations_that_share_more_are_written_out_in_the_text(old: str, new: s
     assert "unrolled(" not in text_of(PRODUCT.replace(old, new, 1))
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("for i in range(n)", "for i in range(2)"),  # n may be -1: what is left begins at -4
+        ("n // 4 * 4, n)", "n // 4 * 4, n - 4)"),  # before the end of the groups
+        ("n // 4 * 4, n)", "n // 4 * 4, m)"),
+        ("c[i, j] = tile[j]", "c[i, j] = tile[j] + k"),  # is the last one, if any is left
+    ],
+)
+def test_what_is_left_is_a_loop_of_its_own_where_it_may_not_go_on(old: str, new: str) -> None:
+    changed = PRODUCT.replace(old, new, 1).replace(
+        "            tile =", "            k = 9; tile ="
+    )
+    text = lowered(changed.replace("c, n)", "c, n, m)"), {**TYPES, "m": "int"}, width=64)
+    assert len(re.findall(r"for k.* in .*:", text)) == 2
+
+
 def product(a, b, c):
     n, m = c.shape
     for i in range(n):

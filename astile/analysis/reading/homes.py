@@ -112,8 +112,13 @@ class Homes:
         return (reduce(_joined, (each.leaf for each in bound[1:]), homes[0]),)
 
     def _last_bound(self, seat: Seat, array: str) -> int | None:
-        """Which of the statements that bind a name has done so last; None where that varies."""
+        """Which of the statements that bind a name has done so last; None where that varies.
+
+        It varies for ``t = t + 1``, which reads one array and makes another.
+        """
         here, bound = self._trail(seat), self._bound[array]
+        if seat in bound and array in query.names_read(seat.statement):
+            return None
         before = [
             position
             for position, each in enumerate(bound)

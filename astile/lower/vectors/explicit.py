@@ -73,7 +73,7 @@ def vectorised(program: Program, types: Mapping[str, str], machine: Machine) -> 
         return program
     work = program.cloned()
     words = Words(work)
-    joined = rolled.gather(work.function, words)
+    joined = rolled.gather(work, words)
     known = facts.of(work)
     bounds.hoist(work.function, known)
     unrolled.expand(work.function, known)

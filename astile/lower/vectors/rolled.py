@@ -9,20 +9,22 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 
 from astile.analysis.forms import affine
+from astile.analysis.reading.context import Context
 from astile.ir import nodes, query
 from astile.ir.loop_variables import read_outside
+from astile.ir.program import Program
 from astile.lower.vectors.unrolled import is_vector
 from astile.lower.vectors.words import Words
 
 
-def gather(function: ast.FunctionDef, words: Words) -> dict[int, int]:
+def gather(program: Program, words: Words) -> dict[int, int]:
     """Join loops over groups of summands with the ``unroll`` loops over a group, in place.
 
     A loop over what is left after the groups is joined as well. Iterations have to have nothing in
     common but the sums: what they share is found in the text, where they are written out.
 
     Args:
-        function: the tree to edit.
+        program: its tree is edited.
         words: for the names of variables.
 
     Returns:
@@ -43,11 +45,11 @@ def gather(function: ast.FunctionDef, words: Words) -> dict[int, int]:
                 c[j] += a[k] * b[k, j]
     """
     found: dict[int, int] = {}
-    outside = _read_outside(function)
-    for body in list(_blocks(function)):
+    outside = _read_outside(program.function)
+    for body in list(_blocks(program.function)):
         position = 0
         while position < len(body):
-            joined = _joined(body[position : position + 2], words, outside)
+            joined = _joined(body[position : position + 2], words, outside, program)
             if joined is not None:
                 loop, times, taken = joined
                 body[position : position + taken] = [loop]
@@ -87,7 +89,7 @@ def _read_outside(function: ast.FunctionDef) -> set[str]:
 
 
 def _joined(
-    pair: Sequence[ast.stmt], words: Words, outside: set[str]
+    pair: Sequence[ast.stmt], words: Words, outside: set[str], program: Program
 ) -> tuple[ast.For, int, int] | None:
     """One loop for that over groups, and for that over what is left if this follows.
 
@@ -111,7 +113,12 @@ def _joined(
     rest = pair[1] if len(pair) > 1 else None
     if isinstance(rest, ast.For):
         left = query.header(rest)
-        if left is not None and _is_rest(rest, left, end, variable, body):
+        if (
+            left is not None
+            and left.variable not in outside
+            and _is_rest(rest, left, end, variable, body)
+            and _goes_on(Context.at(program, groups[0]), end, left.stop, body)
+        ):
             every = nodes.call("range", [nodes.clone(left.stop)])
             return nodes.for_loop(left.variable, every, rest.body), times, 2
     return nodes.for_loop(variable, nodes.call("range", [end.expression()]), body), times, 1
@@ -136,6 +143,16 @@ def _is_rest(
         return False
     renamed = [nodes.rename(each, {header.variable: variable}) for each in loop.body]
     return nodes.same(nodes.module_of(renamed), nodes.module_of(body))
+
+
+def _goes_on(
+    context: Context, end: affine.Affine, stop: ast.expr, body: Sequence[ast.stmt]
+) -> bool:
+    """Whether what is left begins behind all groups, which begin at 0: no iteration comes twice."""
+    if query.names(stop) & query.names_written(nodes.module_of(body)):
+        return False
+    left = affine.of(stop) - end
+    return bool(context.nonnegative(end.expression()) and context.nonnegative(left.expression()))
 
 
 class _Joining(ast.NodeTransformer):
