@@ -22,6 +22,7 @@ from astile.lower.types.kinds import Kinds
 from astile.lower.types.promotion import native
 from astile.lower.vectors import (
     dataflow,
+    filled,
     prefetched,
     registers,
     repeated,
@@ -77,6 +78,7 @@ def vectorised(program: Program, types: Mapping[str, str], machine: Machine) -> 
     known = facts.of(work)
     bounds.hoist(work.function, known)
     unrolled.expand(work.function, known)
+    filled.whole(work.function.body)
     pass_ = _Pass(work, known, Kinds(work, types), machine, words)
     pass_.choose_registers()
     if not pass_.made:
@@ -325,17 +327,14 @@ class _Pass:
         end: ast.expr,
     ) -> ast.stmt:
         """What is left after the whole vectors: masked where it can be, else one by one."""
-        words = self.words
-        base = affine.of(end)
-        count = nodes.const(place.count)
+        words, base, count = self.words, affine.of(end), nodes.const(place.count)
         stop = nodes.clone(header.stop)
         below = nodes.call(words.intrinsic("below"), [nodes.clone(end), stop, count])
         try:
             body = statements.block(loop.body, replace(place, base=base, mask=below, whole=below))
         except DoesNotFitError:
-            bounds_of = [nodes.clone(end), nodes.clone(header.stop)]
-            body = nodes.clone_body(loop.body)
-            return nodes.for_loop(header.variable, nodes.call("range", bounds_of), body)
+            one_by_one = nodes.call("range", [nodes.clone(end), nodes.clone(header.stop)])
+            return nodes.for_loop(header.variable, one_by_one, nodes.clone_body(loop.body))
         body = _started(body, place, words, self.kinds)
         return nodes.if_then(nodes.compare(nodes.clone(end), ast.Lt, nodes.clone(stop)), body)
 
