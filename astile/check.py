@@ -44,7 +44,8 @@ class Row:
 
     Args:
         label: what ran.
-        compared: ``"bit-equal"`` or the accepted relative difference; why it did not run.
+        compared: ``"bit-equal"`` where each bit had to agree, else ``"equal"`` or ``"within
+            rounding"``; why it did not run.
         difference: the largest absolute difference of any cell; None where nothing ran.
         milliseconds: how long it ran, compilation included; None where nothing ran.
     """
@@ -113,7 +114,8 @@ def compare(
             rows.append(Row(candidate.label, f"skipped: {error.diagnostic.message}", None, None))
             continue
         largest = _require_agreement(candidate, expected, found)
-        compared = "bit-equal" if candidate.exact else "within rounding"
+        rounded = "within rounding" if largest else "equal"
+        compared = "bit-equal" if candidate.exact else rounded
         rows.append(Row(candidate.label, compared, largest, took))
     rows += [Row(label, f"skipped: {why}", None, None) for label, why in skipped.items()]
     return CheckReport(tuple(rows))

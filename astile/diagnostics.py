@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -150,6 +150,15 @@ def _blank(character: str) -> str:
 
 #: No other names for the words that are known.
 _NONE: Mapping[str, str] = MappingProxyType({})
+
+
+def listed(parts: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``.
+
+    Args:
+        parts: at least one.
+    """
+    return " and ".join(part for part in (", ".join(parts[:-1]), parts[-1]) if part)
 
 
 def did_you_mean(

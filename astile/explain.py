@@ -15,13 +15,20 @@ from astile.analysis.counts.per_loop import along, kernels
 from astile.analysis.counts.traffic import Measured, measure
 from astile.analysis.reading import hardware
 from astile.analysis.reading.accesses import NotModelled
+from astile.diagnostics import listed
 from astile.errors import ArgumentError, SourceError
 from astile.ir import query
 from astile.ir.program import Program
 from astile.lower.kernels import cooperative
-from astile.lower.parameters.uses import uses
+from astile.lower.parameters.uses import Use, uses
 from astile.lower.types import dtypes
 from astile.report import Buffer, Form, Launch, Moved, Report
+
+#: How parameters are used, what `explain` takes for one, and for several.
+_PASSED = (
+    ("array", "an array, or its shape", "arrays, or their shapes"),
+    ("integer", "an integer", "integers"),
+)
 
 
 @dataclass(frozen=True)
@@ -49,27 +56,17 @@ def sizes_of(program: Program, given: Mapping[str, object]) -> Sizes:
     Raises:
         ArgumentError: when a size is missing, or what was given is no size.
     """
+    every = uses(program)
+    missing = [each for each in every if _is_missing(each, given.get(each.name))]
+    if missing:
+        raise _asked(missing, given)
     shapes: dict[str, tuple[int, ...]] = {}
     integers: dict[str, int] = {}
     types: dict[str, str] = {}
-    for use in uses(program):
+    for use in every:
         value = given.get(use.name)
-        shape = getattr(value, "shape", value)
         if use.role == "array":
-            if not isinstance(shape, tuple) or not all(map(_is_extent, shape)):
-                example = ", ".join(["224"] * (use.rank or 1)) + "," * ((use.rank or 1) == 1)
-                raise ArgumentError(
-                    f"explain needs the shape of {use.name}"
-                    + (f", not {value!r}" if isinstance(value, (int, tuple)) else ""),
-                    code="argument.no-shape",
-                    span=use.span,
-                    hints=(
-                        f"pass an array, or its shape: explain({use.name}=({example}))",
-                        f"on the command line: --shape {use.name}={example.strip(',')}".replace(
-                            ", ", ","
-                        ),
-                    ),
-                )
+            shape = _shape_of(value)
             if use.rank is not None and len(shape) != use.rank:
                 raise ArgumentError(
                     f"{use.name} has {use.rank} axes, and the shape given has {len(shape)}",
@@ -81,14 +78,52 @@ def sizes_of(program: Program, given: Mapping[str, object]) -> Sizes:
             types[use.name] = str(getattr(value, "dtype", "float32"))
         elif isinstance(value, (int, np.integer)) and not isinstance(value, bool):
             integers[use.name] = int(value)
-        elif use.role == "integer":
-            raise ArgumentError(
-                f"explain needs the value of {use.name}",
-                code="argument.no-value",
-                span=use.span,
-                hints=(f"pass an integer: explain({use.name}=100)",),
-            )
     return Sizes(shapes, integers, types)
+
+
+def _shape_of(value: object) -> tuple[int, ...]:
+    found: tuple[int, ...] = getattr(value, "shape", value)
+    return found
+
+
+def _is_missing(use: Use, value: object) -> bool:
+    """Whether what was given for a parameter is not the size that it needs."""
+    if use.role == "array":
+        shape: object = _shape_of(value)
+        return not isinstance(shape, tuple) or not all(map(_is_extent, shape))
+    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return use.role == "integer" and not is_integer
+
+
+def _asked(missing: Sequence[Use], given: Mapping[str, object]) -> ArgumentError:
+    """The error that asks for all missing sizes at once."""
+    wanted: list[str] = []
+    passed: list[str] = []
+    options: list[str] = []
+    for use in missing:
+        value, is_array = given.get(use.name), use.role == "array"
+        extents = ["224"] * (use.rank or 1)
+        not_this = f", not {value!r}" if isinstance(value, (int, tuple)) else ""
+        wanted.append(f"the {'shape' if is_array else 'value'} of {use.name}{not_this}")
+        shape = f"({', '.join(extents)}{',' if len(extents) == 1 else ''})"
+        passed.append(f"{use.name}={shape if is_array else 100}")
+        option, text = ("shape", ",".join(extents)) if is_array else ("value", "100")
+        options.append(f"--{option} {use.name}={text}")
+    roles = [use.role for use in missing]
+    words = [
+        one if roles.count(role) == 1 else several
+        for role, one, several in _PASSED
+        if role in roles
+    ]
+    return ArgumentError(
+        f"explain needs {listed(wanted)}",
+        code="argument.no-shape" if "array" in roles else "argument.no-value",
+        span=missing[0].span,
+        hints=(
+            f"pass {', and '.join(words)}: explain({', '.join(passed)})",
+            f"on the command line: {' '.join(options)}",
+        ),
+    )
 
 
 def _is_extent(value: object) -> bool:

@@ -21,7 +21,7 @@ from astile.report import Buffer, Form, Launch, human, times
 
 #: float32 operations for each byte that an H100 SXM moves: 67 TFLOP/s, 3.35 TB/s (data sheet).
 _BALANCE = 20.0
-#: An array counts in "5 arrays -> 3" from this share of the largest on.
+#: A pass counts in "5 passes over large arrays -> 3" from this share of the largest on.
 _LARGE = 0.1
 #: Bytes that slow memory hands out at a time (CUDA C++ programming guide).
 _SECTOR = 32
@@ -83,20 +83,23 @@ def _on_intermediates(
             (
                 found
                 for name in (each.name, f"{each.name}_shared", f"{each.name}_local")
-                if (found := staged.get(name)) is not None and found.scope != "global"
+                if (found := staged.get(name)) is not None
+                and (found.scope != "global" or found.size < each.size)
             ),
             None,
         )
         if tile is not None and tile.shape is not None:
-            yield f"{text}; in tiles of {times(tile.shape)}: {human(tile.size)}"
+            still = tile.scope == "global" and tile.size > limit
+            neither = ", which does not fit either" if still and each.size > limit else ""
+            yield f"{text}; in tiles of {times(tile.shape)}: {human(tile.size)}{neither}"
         elif each.name in staged:
             yield f"{text}; it is still in slow memory: compute_at and set_scope keep it in a tile"
 
 
 def _on_traffic(before: Form, after: Form) -> str:
     counts = [_large_passes(form) for form in (before, after)]
-    arrays = f"{counts[0]} arrays -> {counts[1]}"
-    return f"slow memory: {human(before.bytes_moved)} -> {human(after.bytes_moved)}, {arrays}"
+    passes = f"{counts[0]} passes over large arrays -> {counts[1]}"
+    return f"slow memory: {human(before.bytes_moved)} -> {human(after.bytes_moved)}, {passes}"
 
 
 def _large_passes(form: Form) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 
 from astile.analysis.extents import bounds
 from astile.analysis.extents.conditions import Condition
+from astile.diagnostics import listed
 from astile.errors import ArgumentError
 from astile.ir import query
 from astile.ir.program import Program
@@ -72,6 +73,7 @@ def sample_arguments(
     _enlarge(bounds.conditions(program), sizes, integers, set(wanted.shapes))
     random = np.random.default_rng(wanted.seed)
     made: dict[str, object] = {}
+    unknown: list[str] = []
     for name, parameter in parameters.items():
         if name in wanted.values:
             made[name] = wanted.values[name]
@@ -82,12 +84,25 @@ def sample_arguments(
         elif name in integers:
             made[name] = integers[name]
         else:
-            raise ArgumentError(
-                f"{name} needs a value: nothing in the program tells what it is",
-                code="argument.no-value",
-                hints=(f"on the command line: --value {name}=1, or --shape {name}=100",),
-            )
+            unknown.append(name)
+    if unknown:
+        raise _asked(unknown)
     return made
+
+
+def _asked(names: Sequence[str]) -> ArgumentError:
+    """The error that asks for what all these parameters are."""
+    verb, it, values = (
+        ("need", "they are", "values") if names[1:] else ("needs", "it is", "a value")
+    )
+    return ArgumentError(
+        f"{listed(names)} {verb} {values}: nothing in the program tells what {it}",
+        code="argument.no-value",
+        hints=(
+            f"on the command line: --value {' '.join(f'{each}=1' for each in names)}, or --shape "
+            f"{' '.join(f'{each}=100' for each in names)} for arrays",
+        ),
+    )
 
 
 def _enlarge(

@@ -315,6 +315,47 @@ def test_an_intermediate_that_stays_in_slow_memory_is_told():
     assert "it is still in slow memory: compute_at and set_scope keep it in a tile" in told
 
 
+def test_an_intermediate_of_which_a_few_rows_are_kept_is_told():
+    def blur(x, out):
+        H, W = out.shape
+        wide = np.empty((H + 2, W), np.float32)
+        for i in range(H + 2):
+            for j in range(W):
+                wide[i, j] = x[i, j] + x[i, j + 1]
+        for i in range(H):
+            for j in range(W):
+                out[i, j] = wide[i, j] + wide[i + 1, j] + wide[i + 2, j]
+
+    report = tile(target="cpu")(blur).explain((130, 129), (128, 128))
+    [told] = [each for each in report.notes if each.startswith("wide:")]
+    assert told == (
+        "wide: 130 x 128 float32 = 65 KiB, does not fit 32 KiB of a core's cache; "
+        "in tiles of 3 x 128: 1.5 KiB"
+    )
+
+
+def test_passes_over_large_arrays_are_counted():
+    [told] = remarks(
+        Schedule(kernels.conv_add), (34, 34), (3, 3), (32, 32), (32, 32), part="passes"
+    )
+    assert told.endswith("5 passes over large arrays -> 5")
+
+
+def test_all_that_is_missing_is_asked_for_at_once():
+    def scale(x, n, out):
+        for i in range(n):
+            out[i] = 2 * x[i]
+
+    with pytest.raises(ArgumentError) as caught:
+        tile(target="python")(scale).explain(x=5)
+    assert caught.value.diagnostic.message == (
+        "explain needs the shape of x, not 5, the value of n and the shape of out"
+    )
+    assert caught.value.diagnostic.hints[0] == (
+        "pass arrays, or their shapes, and an integer: explain(x=(224,), n=100, out=(224,))"
+    )
+
+
 @pytest.mark.parametrize(
     ("size", "text"), [(0, "0 bytes"), (1023, "1023 bytes"), (1024, "1 KiB"), (200704, "196 KiB")]
 )

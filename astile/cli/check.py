@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import click
 
 from astile.cli import options, schema
-from astile.cli.functions import kernel_of
+from astile.cli.functions import kernel_of, running
 from astile.cli.output import print_json, print_table, progress
 from astile.samples import sample_arguments
 
@@ -36,7 +36,7 @@ def check(
     kernel = kernel_of(function)
     wanted = options.wanted(kernel, shapes, values, dtypes, seed)
     made = sample_arguments(kernel.schedule.original, kernel.__signature__.parameters, wanted)
-    with progress(is_shown=not as_json) as show:
+    with running(kernel), progress(is_shown=not as_json) as show:
         report = kernel.check_showing(show, **made)
     if as_json:
         rows = [dataclasses.asdict(each) for each in report.rows]

@@ -7,6 +7,7 @@ import importlib.util
 import sys
 import traceback
 import types
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,28 @@ def _imported(path: Path) -> types.ModuleType:
     except Exception as error:
         raise click.UsageError(f"{path} cannot be imported:\n{_told(error, path)}") from error
     return module
+
+
+@contextlib.contextmanager
+def running(kernel: Kernel[..., Any]) -> Iterator[None]:
+    """Tell what the user's function raises with its own frames, and none of what runs it.
+
+    Args:
+        kernel: made of the function.
+
+    Raises:
+        click.ClickException: for what the function raises.
+    """
+    try:
+        yield
+    except (AstileError, click.ClickException):
+        raise
+    except Exception as error:
+        path = Path(kernel.__wrapped__.__code__.co_filename)
+        raise click.ClickException(
+            f"{kernel.__name__} itself raises with these arguments; --shape, --value and --dtype "
+            f"give it others:\n{_told(error, path)}"
+        ) from error
 
 
 def _told(error: Exception, path: Path) -> str:

@@ -234,21 +234,10 @@ def _set_bounds(loop: ast.For, header: Header, found: _Sorted) -> None:
 
 def _extreme(word: str, bound: ast.expr, others: Sequence[Affine]) -> ast.expr:
     """``word(bound, *others)`` with numbers merged and duplicates dropped."""
-    parts = [bound]
-    if isinstance(bound, ast.Call) and query.dotted(bound.func) == word:
-        parts = list(bound.args)
-    forms = [affine.of(each) for each in parts] + list(others)
-    numbers = [each.value for each in forms if each.value is not None]
-    chosen: list[Affine] = []
-    for form in forms:
-        if form.value is None and form not in chosen:
-            chosen.append(form)
-    if numbers:
-        merged = min(numbers) if word == "min" else max(numbers)
-        chosen.insert(0, affine.constant(merged))
-    if len(chosen) == 1:
-        return chosen[0].expression()
-    return nodes.call(word, [each.expression() for each in chosen])
+    forms = [affine.of(bound), *others]
+    numbers = [each for each in forms if each.value is not None]
+    rest = [each for each in forms if each.value is None]
+    return affine.extreme(word, [*numbers, *rest]).expression()
 
 
 def variables_read_outside(function: ast.FunctionDef) -> set[str]:

@@ -208,8 +208,7 @@ def _filled(header: Header, distance: int) -> ast.expr:
     until, stop = affine.of(header.start) + distance, affine.of(header.stop)
     if (stop - until).value is not None:
         return until.expression()
-    word = "min" if distance > 0 else "max"
-    return nodes.call(word, [stop.expression(), until.expression()])
+    return affine.extreme("min" if distance > 0 else "max", [stop, until]).expression()
 
 
 def _drained(header: Header, trips: Affine, step: int) -> ast.expr:
@@ -217,4 +216,4 @@ def _drained(header: Header, trips: Affine, step: int) -> ast.expr:
     start, value = affine.of(header.start), value_at(header, trips)
     if trips.value is not None:
         return value
-    return nodes.call("max" if step > 0 else "min", [value, start.expression()])
+    return affine.extreme("max" if step > 0 else "min", [affine.of(value), start]).expression()

@@ -347,10 +347,17 @@ def _shape(
 def _filled(
     edit: Editor, array: str, staged: str, shape: Sequence[ast.expr], value: int
 ) -> ast.stmt:
-    """Loops that give every cell its first value."""
+    """Loops that give every cell its first value; along an axis of one cell there is none."""
     variables = [edit.fresh_name(f"{array}_{axis}") for axis in range(len(shape))]
-    cell = nodes.subscript(staged, [nodes.name(each) for each in variables], store=True)
-    body: list[ast.stmt] = [nodes.assign(cell, nodes.const(value))]
-    for variable, extent in zip(reversed(variables), reversed(shape), strict=True):
-        body = [edit.new_loop(variable, range_call(nodes.const(0), extent), body)]
-    return body[0]
+    loops = [
+        (variable, extent)
+        for variable, extent in zip(variables, shape, strict=True)
+        if query.integer(extent) != 1
+    ]
+    named = {variable for variable, _ in loops}
+    indices = [nodes.name(each) if each in named else nodes.const(0) for each in variables]
+    cell = nodes.subscript(staged, indices, store=True)
+    made: ast.stmt = nodes.assign(cell, nodes.const(value))
+    for variable, extent in reversed(loops):
+        made = edit.new_loop(variable, range_call(nodes.const(0), extent), [made])
+    return made

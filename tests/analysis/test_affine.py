@@ -204,6 +204,11 @@ def test_arithmetic_of_forms(one: str, other: str, factor: int) -> None:
         ("max(i - 2, i) + 1", "i + 1"),
         ("max(n, 0)", "max(n, 0)"),
         ("min(i, n)", "min(i, n)"),
+        ("min(min(i, n), m)", "min(i, n, m)"),
+        ("min(16, min(n, 8) + 1)", "min(9, n + 1)"),
+        ("max(i, n, i + 2)", "max(i + 2, n)"),
+        ("max(min(i, n), m)", "max(min(i, n), m)"),
+        ("min(min(*i, n), m)", "min(min(*i, n), m)"),
     ],
 )
 def test_extremes_of_arguments_that_differ_by_numbers(text: str, wanted: str) -> None:

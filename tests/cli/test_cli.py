@@ -55,6 +55,18 @@ def deep(x, out):
                         out[n, k, i, j] += x[n, k, i, j + a]
 
 
+def picky(x, out):
+    if x.shape[0] % 2:
+        raise ValueError("an even length is needed")
+    for i in range(x.shape[0]):
+        out[i] = x[i]
+
+
+def scaled(x, a, b):
+    for i in range(len(x)):
+        x[i] = a * x[i] + b
+
+
 scheduled = Schedule(plain)
 scheduled.split("i", [None, 8])
 number = 3
@@ -132,6 +144,24 @@ def test_check_says_that_a_shape_has_too_few_axes(file):
     error = json.loads(found.output)["error"]
     assert error["code"] == "argument.mismatch"
     assert "'out' is an array of shape (5,)" in error["message"]
+
+
+def test_check_tells_what_the_function_itself_raises_and_where(file):
+    found = run("check", f"{file}:picky", "--json")
+    assert found.exit_code == 1
+    message = json.loads(found.output)["error"]["message"]
+    assert message.startswith("picky itself raises with these arguments")
+    lines = message.splitlines()
+    assert lines[-1] == "ValueError: an even length is needed"
+    number = MODULE.splitlines().index('        raise ValueError("an even length is needed")') + 1
+    frames = [each for each in lines if each.startswith("  File")]
+    assert frames == [f'  File "{file}", line {number}, in picky']
+
+
+def test_all_that_is_missing_is_asked_for_at_once(file):
+    error = json.loads(run("check", f"{file}:scaled", "--json").output)["error"]
+    assert error["message"].startswith("a and b need values")
+    assert "--value a=1 b=1" in error["hints"][0]
 
 
 def test_check_takes_small_arrays_for_deep_loops(file, monkeypatch):

@@ -146,6 +146,34 @@ def test_what_is_read_unwritten_is_filled(golden: Golden, name: str, made: str) 
     assert_proved(program(text), after)
 
 
+@pytest.mark.parametrize(
+    ("at", "filled"),
+    [
+        ("i", "        for a_1 in range(m):\n            a_local[0, a_1] = 0"),
+        ("j", "            a_local[0, 0] = 0"),
+    ],
+)
+def test_an_axis_of_one_cell_is_filled_without_a_loop(at: str, filled: str) -> None:
+    text = """
+def f(x, y):
+    n, m = y.shape
+    a = np.zeros((n, m))
+    for i in range(n):
+        for j in range(m):
+            for k in range(3):
+                a[i, j] += x[i, j + k]
+    for i in range(n):
+        for j in range(m):
+            y[i, j] = a[i, j]
+"""
+    before = program(text)
+    near = rewritten(compute_at, before, stage(before, "a"), loop(before, at, 1))
+    after = rewritten(set_scope, near, "a", "local")
+    assert filled in module_text(after)
+    assert "range(1)" not in module_text(after)
+    assert_proved(before, after)
+
+
 def test_questions_about_the_shape_are_answered(golden: Golden) -> None:
     before = program(
         """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd
 
@@ -173,13 +173,44 @@ def of(expression: ast.expr) -> Affine:
 
 
 def _extreme(call: ast.Call, arguments: list[Affine]) -> Affine:
-    """A call of `min` or `max`; without one where the arguments differ by numbers."""
-    gaps = [(each - arguments[0]).value for each in arguments]
-    known = [each for each in gaps if each is not None]
-    if len(known) == len(gaps) > 1 and not call.keywords:
-        pick = min if query.dotted(call.func) == "min" else max
-        return arguments[0] + pick(known)
-    return atom(nodes.call(nodes.clone(call.func), [each.expression() for each in arguments]))
+    """A call of `min` or `max`; what says nothing about its arguments is kept as it is."""
+    word = query.dotted(call.func)
+    is_plain = not call.keywords and not any(isinstance(a, ast.Starred) for a in call.args)
+    if word is None or not is_plain or len(arguments) < 2:
+        return atom(nodes.call(nodes.clone(call.func), [each.expression() for each in arguments]))
+    return extreme(word, arguments)
+
+
+def extreme(word: str, forms: Sequence[Affine]) -> Affine:
+    """The least or the greatest of some forms: of those that differ by a number, one is named.
+
+    Args:
+        word: ``min`` or ``max``; a form that is such a call stands for its arguments.
+        forms: at least one.
+    """
+    pick = min if word == "min" else max
+    chosen: list[Affine] = []
+    for each in (part for form in forms for part in _arguments(word, form)):
+        for position, known in enumerate(chosen):
+            gap = (each - known).value
+            if gap is not None:
+                chosen[position] = known + pick(0, gap)
+                break
+        else:
+            chosen.append(each)
+    if len(chosen) == 1:
+        return chosen[0]
+    return atom(nodes.call(word, [each.expression() for each in chosen]))
+
+
+def _arguments(word: str, form: Affine) -> list[Affine]:
+    """What a form is the least or the greatest of: ``min(a, b) + 1`` of ``a + 1, b + 1``."""
+    match list(form.terms.values()):
+        case [(1, ast.Call(func=ast.Name(id=name), args=[_, _, *_] as args, keywords=[]))] if (
+            name == word and not any(isinstance(each, ast.Starred) for each in args)
+        ):
+            return [of(each) + form.constant for each in args]
+    return [form]
 
 
 def _of_binary(expression: ast.BinOp) -> Affine:

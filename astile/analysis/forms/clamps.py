@@ -79,7 +79,7 @@ def _chosen(
     found = word((apart - gap).value, (apart + gap).value)
     if found is None:
         return None
-    return affine.atom(nodes.call(found, [one.expression(), other.expression()]))
+    return affine.extreme(found, [one, other])
 
 
 def gap_of(test: ast.expr) -> ast.expr | None:

@@ -289,8 +289,8 @@ class _Search:
             return False
         ends: Sequence[ast.expr] = [one.stop]
         match one.stop:
-            case ast.Call(func=ast.Name(id="min"), args=[left, right], keywords=[]):
-                ends = [left, right]
+            case ast.Call(func=ast.Name(id="min"), args=[_, _, *_] as several, keywords=[]):
+                ends = several
         rest = [form for each in ends if (form := affine.of(each)) != until]
         context = self._contexts.at(loop.body[0])
         needed = affine.of(two.stop) + distance

@@ -15,9 +15,9 @@ from astile.source import Span
 
 Role = Literal["array", "number", "integer", "either", "open"]
 
-#: Attributes that tell about an array without giving away its cells.
 #: Functions and methods that make a number of an array.
 _TO_NUMBERS = ("all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "var")
+#: Attributes that tell about an array without giving away its cells.
 _HARMLESS_ATTRIBUTES = ("shape", "ndim", "size", "dtype", "itemsize", "nbytes")
 
 

@@ -131,9 +131,7 @@ class _Cut:
             for each in limits.ends(loop)
         ]
         name = self.words.fresh(f"{header.variable}_whole")
-        value = ends[0].expression()
-        for each in ends[1:]:
-            value = nodes.call("min", [value, each.expression()])
+        value = affine.extreme("min", ends).expression()
         before: ast.expr = nodes.name(name)
         if not any(writer.is_nonnegative((stop - each).expression()) for each in ends):
             before = nodes.call("min", [before, nodes.clone(header.stop)])

@@ -309,14 +309,14 @@ class _Cutter:
             return other
         if self.at_most(other, one):
             return one
-        return affine.atom(nodes.call("max", [one.expression(), other.expression()]))
+        return affine.extreme("max", [one, other])
 
     def _lesser(self, one: Affine, other: Affine) -> Affine:
         if self.at_most(one, other):
             return one
         if self.at_most(other, one):
             return other
-        return affine.atom(nodes.call("min", [one.expression(), other.expression()]))
+        return affine.extreme("min", [one, other])
 
 
 def _names(expressions: Sequence[ast.expr]) -> set[str]:
