@@ -171,6 +171,51 @@ def test_guards_inside_each_other_are_one() -> None:
     assert text.split("\n") == ["if 2 <= i_1 < m:", "            y[i_1] = 1"]
 
 
+#: Two guards, what stands in the first one, and whether they hold together.
+FOLLOWING = """
+def f(x, y, n, m):
+    for i in range(n):
+        if {first}:
+            {inside}
+        if {second}:
+            y[i] = x[i]
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("i + 2 < m", "i < m - 2"),
+        ("i < m - 2", "i + 2 < m"),
+        ("1 <= i < m", "i < m and i > 0"),
+        ("i <= x.shape[0] - m", "i < x.shape[0] - m + 1"),
+    ],
+)
+def test_guards_that_hold_together_are_one(first: str, second: str) -> None:
+    text = simplified(FOLLOWING.format(first=first, second=second, inside="x[i] = 1"))
+    assert text.count("if ") == 1
+    assert text.index("x[i] = 1") < text.index("y[i] = x[i]")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "inside"),
+    [
+        ("i + 2 < m", "i + 1 < m", "x[i] = 1"),
+        ("i < m", "i < m and i > 2", "x[i] = 1"),
+        ("i < m", "i < m", "m = y.shape[0]"),
+        ("x[i] > 1", "x[i] > 1", "x[i] = 1"),
+    ],
+)
+def test_guards_that_may_differ_stay(first: str, second: str, inside: str) -> None:
+    text = simplified(FOLLOWING.format(first=first, second=second, inside=inside))
+    assert text.count("if ") == 2
+
+
+def test_conditions_of_the_user_that_hold_together_stay() -> None:
+    text = FOLLOWING.format(first="i < m", second="i < m", inside="x[i] = 1")
+    assert simplified(text, made=False).count("if ") == 2
+
+
 def test_conditions_of_the_user_stay() -> None:
     text = """
 def f(y, n):

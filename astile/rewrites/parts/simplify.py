@@ -16,6 +16,7 @@ from astile.analysis.reading.context import Contexts
 from astile.analysis.reading.statements import stores
 from astile.ir import nodes, query
 from astile.ir.program import Program
+from astile.rewrites.parts.joined import joined
 from astile.rewrites.parts.result import conditions, is_guard
 
 
@@ -39,7 +40,7 @@ def simplify(program: Program) -> Program:
     new.function.body = walker.block(new.function.body, []) or [ast.Pass()]
     if walker.guards:
         dropper = _Guards(new, walker.guards)
-        new.function.body = dropper.block(new.function.body)
+        new.function.body = joined(dropper.block(new.function.body))
     return new
 
 

@@ -8,7 +8,6 @@ def chain(x, y):
     if n > 4:
         for i_2 in range(4):
             a[i_2] = x[i_2] * 2
-    if n > 4:
         for i_1 in range(2):
             b[i_1 + 1] = a[i_1] + a[i_1 + 2]
     for i in range(2, n - 2):

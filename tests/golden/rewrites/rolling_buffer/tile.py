@@ -20,7 +20,6 @@ def blur(x, out):
                         + x[i_0 * 8 + i_1 + 2, j_1 + 1]
                         + x[i_0 * 8 + i_1 + 2, j_1 + 2]
                     )
-            if i_0 * 8 + i_1 < H - 2:
                 for j in range(W - 2):
                     out[i_0 * 8 + i_1, j] = (
                         wide_local[(i_0 * 8 + i_1) % 3, j]
