@@ -162,7 +162,11 @@ class _Indices(ast.NodeTransformer):
             one, other = one - one.constant, other - other.constant
         constant = one.constant if len(one.terms) >= len(other.terms) else other.constant
         common = _common(one, other) + constant
-        moved = (one - common).expression(), (other - common).expression()
+        written = [
+            [each.expression() for each in sides]
+            for sides in ((one - common, other - common), _without_minus(one, other))
+        ]
+        moved = min(written, key=lambda each: sum(map(affine.cost, each)))
         if sum(map(affine.cost, moved)) < affine.cost(left) + affine.cost(right):
             return nodes.compare(moved[0], operator, moved[1])
         return test
@@ -200,6 +204,13 @@ def _common(one: Affine, other: Affine) -> Affine:
         if coefficient * there > 0:
             shared[key] = (min(coefficient, there, key=abs), term)
     return Affine(shared)
+
+
+def _without_minus(one: Affine, other: Affine) -> tuple[Affine, Affine]:
+    """Both sides with what is subtracted from one of them added to the other."""
+    apart = one - other
+    added = Affine({key: each for key, each in apart.terms.items() if each[0] > 0})
+    return added, added - apart
 
 
 def with_ranges(form: Affine, ranges: list[Range]) -> Affine:
