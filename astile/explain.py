@@ -67,6 +67,7 @@ def sizes_of(program: Program, given: Mapping[str, object]) -> Sizes:
         value = given.get(use.name)
         if use.role == "array":
             shape = _shape_of(value)
+            assert shape is not None  # else it is missing
             if use.rank is not None and len(shape) != use.rank:
                 raise ArgumentError(
                     f"{use.name} has {use.rank} axes, and the shape given has {len(shape)}",
@@ -81,16 +82,16 @@ def sizes_of(program: Program, given: Mapping[str, object]) -> Sizes:
     return Sizes(shapes, integers, types)
 
 
-def _shape_of(value: object) -> tuple[int, ...]:
-    found: tuple[int, ...] = getattr(value, "shape", value)
-    return found
+def _shape_of(value: object) -> tuple[int, ...] | None:
+    """The shape that was given, of an array or by itself; None where it is none."""
+    found = getattr(value, "shape", value)
+    return found if isinstance(found, tuple) and all(map(_is_extent, found)) else None
 
 
 def _is_missing(use: Use, value: object) -> bool:
     """Whether what was given for a parameter is not the size that it needs."""
     if use.role == "array":
-        shape: object = _shape_of(value)
-        return not isinstance(shape, tuple) or not all(map(_is_extent, shape))
+        return _shape_of(value) is None
     is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     return use.role == "integer" and not is_integer
 
