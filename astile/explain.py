@@ -111,6 +111,7 @@ def _asked(missing: Sequence[Use], given: Mapping[str, object]) -> ArgumentError
         option, text = ("shape", ",".join(extents)) if is_array else ("value", "100")
         options.append(f"--{option} {use.name}={text}")
     roles = [use.role for use in missing]
+    is_shape = "array" in roles
     words = [
         one if roles.count(role) == 1 else several
         for role, one, several in _PASSED
@@ -118,7 +119,7 @@ def _asked(missing: Sequence[Use], given: Mapping[str, object]) -> ArgumentError
     ]
     return ArgumentError(
         f"explain needs {listed(wanted)}",
-        code="argument.no-shape" if "array" in roles else "argument.no-value",
+        code="argument.no-shape" if is_shape else "argument.no-value",
         span=missing[0].span,
         hints=(
             f"pass {', and '.join(words)}: explain({', '.join(passed)})",
