@@ -158,7 +158,7 @@ import numpy as np
 
 def step(a, b):
     for i in range(a.shape[0]):
-        b[i] = np.heaviside(a[i] - 1.0, 0.0) + 1.0
+        b[i] = np.i0(a[i])
 """
 
 
@@ -169,7 +169,7 @@ def test_what_numba_cannot_compile_runs_as_python_with_one_warning():
         kernel(a, b)
     assert [each.filename for each in seen] == [__file__]
     kernel(a, b)  # warns no more
-    assert b.tolist() == [1.0, 1.0, 2.0, 2.0]
+    np.testing.assert_array_equal(b, np.i0(a))
 
 
 def test_what_numba_cannot_compile_is_refused_where_it_is_asked_for():

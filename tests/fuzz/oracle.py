@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from astile.analysis.proof.verdicts import Witness
+from astile.analysis.proof.verdicts import BUDGET, Witness
 from astile.errors import AstileError, IllegalSchedule, InternalError, LoweringError
 from astile.frontend.build import build_from_source
 from astile.ir import query
@@ -29,8 +29,8 @@ from tests.fuzz.programs import Source
 from tests.fuzz.running import SIZES, Memory, Outcome
 from tests.fuzz.witnesses import Replay, replay
 
-#: Processor seconds that one step may take.
-STEP_SECONDS = 10.0
+#: Processor seconds that one step may take: its proof, and all else.
+STEP_SECONDS = 2 * BUDGET
 #: Fewer clean sizes than this, and a program is not used.
 _LEAST_SIZES = 4
 #: Contents of fresh memory; what a program computes must not depend on it.

@@ -61,7 +61,7 @@ def test_an_odd_number_of_tiles_is_loaded_one_by_one(columns: str, word: str) ->
 
 
 def test_a_product_of_types_that_are_not_known_stays_a_loop() -> None:
-    assert "multiply_add_f16" not in scheduled().source("cuda")
+    assert "multiply_add_f16" not in cuda.lower(scheduled().program).text
 
 
 def test_a_product_stays_a_loop_where_sums_keep_their_order() -> None:

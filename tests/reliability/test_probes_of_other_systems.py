@@ -91,7 +91,7 @@ def test_a_tile_written_by_the_first_row_needs_a_barrier():
     s.bind("t", "threadIdx.x")
     s.bind("r", "threadIdx.y")
     s.bind("c", "threadIdx.x")
-    text = s.source("cuda")
+    text = s.source("cuda", dtypes={"x": "float64", "out": "float64"})
     assert text.count("cuda.syncthreads()") == 1
     x, out = whole(3, 32), np.full((24, 32), np.nan)
     emulate.load(text, "broadcast")(x, out)
@@ -186,7 +186,7 @@ def test_space_is_bound_with_one_launch_for_each_time_step():
     x, y = whole(21), np.zeros(21)
     wanted, spare = x.copy(), y.copy()
     heat(wanted, spare)
-    emulate.load(s.source("cuda"), "heat")(x, y)
+    emulate.load(s.source("cuda", dtypes={"x": "float64", "y": "float64"}), "heat")(x, y)
     np.testing.assert_array_equal(x, wanted)
 
 

@@ -10,7 +10,7 @@ def jacobi_compiled(a, b):
             if i_0 <= (n + t_0 * 10 + 7) // 64 + t_0:
                 for i_1 in range(64):
                     for t_1 in range(5):
-                        if t_0 * 10 + t_1 * 2 < i_0 * 64 + i_1 - t_0 * 64 < n + t_0 * 10 + t_1 * 2:
+                        if t_0 * 74 + t_1 * 2 < i_0 * 64 + i_1 < t_0 * 74 + n + t_1 * 2:
                             if i_0 * 64 + i_1 - t_0 * 74 - t_1 * 2 < n - 1:
                                 for j in range(1, m - 1):
                                     b[i_0 * 64 + i_1 - t_0 * 74 - t_1 * 2, j] = float32(0.25) * (
