@@ -31,7 +31,7 @@ _SIZES = (4, 12, 64, 1024)
 _LONGEST = 72
 
 #: Processor time for all formulas, and for one: what is not found by then has none.
-_SECONDS, _EACH = 2.0, 0.2
+_SECONDS, _EACH = 4.0, 0.4
 #: How many of the iterations before an end are left out, one after the other.
 _FROM_ENDS = (1, 4)
 #: Why there is no formula, where it is no matter of the sizes.
