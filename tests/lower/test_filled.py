@@ -45,6 +45,7 @@ def test_rows_are_filled_without_a_condition() -> None:
         ("        for i in unroll(2):", "        tile[0, 0] = 1\n        for i in unroll(2):"),
         ("local.empty", "local.zeros"),
         ("tile[i, j] = 0", "tile[i + n, j] = 0"),
+        ("if i < n:", "if i < n // m:"),  # may raise
     ],
 )
 def test_conditions_stay_where_a_cell_may_hold_something_else(old: str, new: str) -> None:

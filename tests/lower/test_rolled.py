@@ -87,6 +87,12 @@ def test_what_is_left_is_a_loop_of_its_own_where_it_may_not_go_on(old: str, new:
     assert len(re.findall(r"for k.* in .*:", text)) == 2
 
 
+def test_sums_inside_of_loops_that_are_written_out_are_as_well() -> None:
+    text = text_of(PRODUCT.replace("for i in range(n)", "for i in unroll(2)"))
+    assert "unrolled(" not in text
+    assert text.count("fma(") == 2 * 4
+
+
 def product(a, b, c):
     n, m = c.shape
     for i in range(n):

@@ -41,7 +41,7 @@ def whole(body: list[ast.stmt]) -> None:
     while position < len(body):
         made = query.allocation(body[position])
         position += 1
-        if made is None or made.scope != "local" or made.word.rpartition(".")[2] != "empty":
+        if made is None or made.scope != "local" or made.word != "empty":
             continue
         shape = [query.integer(each) for each in made.shape or ()]
         first: ast.expr | None = None
@@ -61,8 +61,7 @@ def _filling(statement: ast.stmt, array: str, shape: Sequence[int | None]) -> as
     if isinstance(statement, ast.If):
         values = [_filling(each, array, shape) for each in statement.body]
         only = values[0]
-        may_raise = any(isinstance(e, ast.Subscript) for e in query.preorder(statement.test))
-        plain = not statement.orelse and not may_raise
+        plain = not statement.orelse and all(map(_is_plain, query.preorder(statement.test)))
         is_one = plain and all(nodes.same(only, each) for each in values)
         return only if is_one else None
     header = query.header(statement) if isinstance(statement, ast.For) else None
@@ -81,6 +80,13 @@ def _filling(statement: ast.stmt, array: str, shape: Sequence[int | None]) -> as
             )
             return value if name == array and inside and _is_number(value) else None
     return None
+
+
+def _is_plain(node: ast.AST) -> bool:
+    """Whether a part of a condition neither raises an error nor sets a name."""
+    if isinstance(node, ast.BinOp) and not isinstance(node.op, (ast.Add, ast.Sub, ast.Mult)):
+        return bool(query.integer(node.right))
+    return not isinstance(node, (ast.Subscript, ast.Call, ast.NamedExpr))
 
 
 def _is_inside(

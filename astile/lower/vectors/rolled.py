@@ -17,7 +17,7 @@ from astile.lower.vectors.unrolled import is_vector
 from astile.lower.vectors.words import Words
 
 
-def gather(program: Program, words: Words) -> dict[int, int]:
+def gather(program: Program, words: Words) -> dict[ast.For, int]:
     """Join loops over groups of summands with the ``unroll`` loops over a group, in place.
 
     A loop over what is left after the groups is joined as well. Iterations have to have nothing in
@@ -28,7 +28,7 @@ def gather(program: Program, words: Words) -> dict[int, int]:
         words: for the names of variables.
 
     Returns:
-        Identity of a loop -> how many of its iterations are to be written out.
+        Loop -> how many of its iterations are to be written out.
 
     Before:
         for k_0 in range(n // 4):
@@ -44,7 +44,7 @@ def gather(program: Program, words: Words) -> dict[int, int]:
             for j in vector(16):
                 c[j] += a[k] * b[k, j]
     """
-    found: dict[int, int] = {}
+    found: dict[ast.For, int] = {}
     outside = _read_outside(program.function)
     for body in list(_blocks(program.function)):
         position = 0
@@ -53,12 +53,12 @@ def gather(program: Program, words: Words) -> dict[int, int]:
             if joined is not None:
                 loop, times, taken = joined
                 body[position : position + taken] = [loop]
-                found[id(loop)] = times
+                found[loop] = times
             position += 1
     return found
 
 
-def mark(function: ast.FunctionDef, found: Mapping[int, int], words: Words) -> None:
+def mark(function: ast.FunctionDef, found: Mapping[ast.For, int], words: Words) -> None:
     """Say at the end of loops that LLVM is to write out their iterations, in place.
 
     Args:
@@ -67,18 +67,20 @@ def mark(function: ast.FunctionDef, found: Mapping[int, int], words: Words) -> N
         words: for the name of what says so.
     """
     for loop in query.loops(function):
-        times = found.get(id(loop))
+        times = found.get(loop)
         if times is not None and len(query.loops(loop)) == 1:
             call = nodes.call(words.intrinsic("unrolled"), [nodes.const(times)])
             loop.body.append(ast.Expr(call))
 
 
 def _blocks(root: ast.AST) -> Iterator[list[ast.stmt]]:
-    """All lists of statements, the outer ones first."""
+    """Lists of statements, the outer ones first; not of loops that are written out themselves."""
     for body in query.bodies(root):
         yield body
         for statement in body:
-            yield from _blocks(statement)
+            header = query.header(statement) if isinstance(statement, ast.For) else None
+            if header is None or header.kind != "unroll":
+                yield from _blocks(statement)
 
 
 def _read_outside(function: ast.FunctionDef) -> set[str]:
