@@ -27,7 +27,8 @@ _OPERATORS = frozenset(
     kind
     for group in (ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.expr_context)
     for kind in group.__subclasses__()
-)  #: Kind of node -> what a copy has too: its fields, and the attributes that it shares.
+)
+#: Kind of node -> what a copy has too: its fields, and the attributes that it shares.
 _FIELDS = {
     kind: (*kind._fields, *_KEPT)
     for kind in vars(ast).values()
