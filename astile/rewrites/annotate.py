@@ -20,9 +20,11 @@ def annotate(program: Program, loop: int, key: str, value: Note) -> Rewritten:
     stores around the caches: for results that no cache holds until they are read. ``"store":
     "large"`` does so for arrays of 32 MiB or more. ``"store": "ahead"`` stores by the caches, as
     ``"large"`` does below that size, and asks for lines some way ahead: for several rows that are
-    stored side by side. ``"prefetch": n``, on a loop of or around
-    vectors, asks for the memory of the iteration n later; on a loop over rows, for that of the row
-    n later while this one is computed.
+    stored side by side. ``"store": "late"`` stores each vector after the next two are computed:
+    for rows of a multiple of 4096 bytes, where a read to the left of what was just stored waits
+    for it, though it is of another array. ``"prefetch": n``, on a loop of or around vectors, asks
+    for the memory of the iteration n later; on a loop over rows, for that of the row n later while
+    this one is computed.
 
     Args:
         program: the program before.

@@ -197,6 +197,7 @@ def _fronts(s: Schedule) -> None:
         if each.var == "j":
             s.vectorize(s.peel(each, first=15)[0])
             s.vectorize(each)
+            s.annotate(each, "store", "late")
 
 
 WORKLOADS = (

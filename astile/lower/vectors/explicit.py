@@ -23,6 +23,7 @@ from astile.lower.types.promotion import native
 from astile.lower.vectors import (
     dataflow,
     filled,
+    late,
     prefetched,
     registers,
     repeated,
@@ -34,7 +35,7 @@ from astile.lower.vectors import (
 )
 from astile.lower.vectors.places import DoesNotFitError, Lanes, Places
 from astile.lower.vectors.registers import Register, Strip
-from astile.lower.vectors.statements import STORE, Statements
+from astile.lower.vectors.statements import LATE, STORE, Statements
 from astile.lower.vectors.values import Values
 from astile.lower.vectors.words import Words
 
@@ -292,9 +293,11 @@ class _Pass:
         """Whole vectors in a loop, and one of fewer lanes at the end."""
         variable, lanes = header.variable, place.count
         start, stop = affine.of(header.start), affine.of(header.stop)
-        here = affine.variable(variable)
-        whole = statements.block(loop.body, replace(place, base=here))
-        whole = _started(whole, place, self.words, self.kinds)
+
+        def block(base: affine.Affine) -> list[ast.stmt]:
+            made = statements.block(loop.body, replace(place, base=base))
+            return _started(made, place, self.words, self.kinds)
+
         length = stop - start
         if not writer.is_nonnegative(length.expression()):
             length = affine.of(nodes.call("max", [nodes.const(0), length.expression()]))
@@ -306,17 +309,17 @@ class _Pass:
             name = self.words.fresh(f"{variable}_end")
             before = [nodes.assign(name, (start + full).expression())]
             end, tail = nodes.name(name), True
-        bounds_of = [start.expression(), nodes.clone(end), nodes.const(lanes)]
-        strips = nodes.for_loop(variable, nodes.call("range", bounds_of), whole)
+        is_late = nodes.notes(loop).get(STORE) == LATE
+        whole, strips = late.strips(block, place, affine.of(end), self.words, is_late=is_late)
         ahead = prefetched.iterations(loop)
         if ahead:
             nodes.set_note(strips, prefetched.PREFETCH, -(-ahead // lanes))
         if not tail:
-            return [*before, strips]
+            return [*before, *whole]
         left = self._tail(header, place, loop, statements, end)
         if full.value is not None and isinstance(left, ast.If):
-            return [*before, strips, *left.body]  # there is something left, for certain
-        return [*before, strips, left]
+            return [*before, *whole, *left.body]  # there is something left, for certain
+        return [*before, *whole, left]
 
     def _tail(
         self,
@@ -368,22 +371,13 @@ class _Pass:
                     setattr(statement, name, self._replaced(inner) or [ast.Pass()])
             result.append(self._plain(statement))
         for position, array in reversed(starts):
-            result[position:position] = self._cleared(self.held[array], result[position:])
+            made_before = registers.cleared(self.held[array], result[position:], self.words)
+            result[position:position] = made_before
         return result
 
     def _plain(self, statement: ast.stmt) -> ast.stmt:
         """A statement outside vector loops, cells in registers by their names."""
         return registers.with_names(statement, self.held, self.facts, self.kinds, self.words)
-
-    def _cleared(self, register: Register, rest: Sequence[ast.stmt]) -> list[ast.stmt]:
-        """A start value for each name that may be read before it is set."""
-        exposed = flow.exposed(rest)
-        zero = nodes.call(self.words.dtype(register.dtype), [nodes.const(0)])
-        if register.lanes:
-            splat = self.words.intrinsic("splat")
-            zero = nodes.call(splat, [zero, nodes.const(register.lanes)])
-        names = [each for each in register.names.values() if each in exposed]
-        return [nodes.assign(each, nodes.clone(zero)) for each in names]
 
 
 def _started(made: list[ast.stmt], place: Lanes, words: Words, kinds: Kinds) -> list[ast.stmt]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from astile.analysis.forms.affine import Affine
 from astile.ir import nodes, query
 from astile.ir.program import Program
+from astile.lower import flow
 from astile.lower.facts import Facts
 from astile.lower.types.kinds import Kinds
 from astile.lower.types.promotion import NARROW, native
@@ -316,3 +317,19 @@ def _typed(
     for comment in nodes.comments(statement):
         nodes.add_comment(made, comment)
     return nodes.copy_place(statement, made)
+
+
+def cleared(register: Register, rest: Sequence[ast.stmt], words: Words) -> list[ast.stmt]:
+    """A start value for each name that may be read before it is set.
+
+    Args:
+        register: the array that names hold.
+        rest: the statements from where the array was made.
+        words: for functions and types.
+    """
+    exposed = flow.exposed(rest)
+    zero = nodes.call(words.dtype(register.dtype), [nodes.const(0)])
+    if register.lanes:
+        zero = nodes.call(words.intrinsic("splat"), [zero, nodes.const(register.lanes)])
+    names = [each for each in register.names.values() if each in exposed]
+    return [nodes.assign(each, nodes.clone(zero)) for each in names]

@@ -14,8 +14,8 @@ from astile.lower.vectors.places import DoesNotFitError, Lanes
 from astile.lower.vectors.values import NUMBERS, Values
 
 #: The note of a loop on how its results are written, and its values: around the caches, or where
-#: the array that is stored to is large; by the caches, which are told ahead.
-STORE, STREAMING, LARGE, AHEAD = "store", "streaming", "large", "ahead"
+#: the array that is stored to is large; by the caches, which are told ahead; after the next reads.
+STORE, STREAMING, LARGE, AHEAD, LATE = "store", "streaming", "large", "ahead", "late"
 #: Value of the note -> the function that stores.
 _STORES = {STREAMING: "store_streaming", LARGE: "store_large", AHEAD: "store_ahead"}
 
