@@ -11,9 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-from astile.frontend import lengths
+from astile.frontend import sums
 from astile.frontend.evidence import bindings, index_counts, is_length, opened
-from astile.frontend.lengths import Linear
+from astile.frontend.lengths import Lengths
+from astile.frontend.sums import Linear
+from astile.frontend.told import Extreme
 from astile.frontend.vocabulary import (
     CELLWISE,
     NUMBER_CALLS,
@@ -22,7 +24,7 @@ from astile.frontend.vocabulary import (
     numpy_word,
     path_of,
 )
-from astile.ir import query
+from astile.ir import nodes, query
 from astile.ir.casts import array_of_type
 from astile.ir.needs import Need, Number, Rank
 from astile.ir.program import Program
@@ -131,6 +133,22 @@ class Facts:
             if header is not None and name in query.names_read(loop.iter):
                 return True
         return any(is_length(each, name) for each in self.bindings.get(name, ()))
+
+    def known(self) -> Lengths:
+        """What is known of integers where the function starts."""
+        constants = {
+            name: Extreme("is", (sums.constant(value),))
+            for name, value in self.program.constants.items()
+            if type(value) is int and name not in self.bindings and name not in self.parameters
+        }
+        arguments = (self.parameters & self.numbers) - self.bindings.keys()
+        words = [path_of(self.program, nodes.name(each)) for each in ("min", "max")]
+        return Lengths(
+            self.sizes,
+            extremes=constants,
+            integers=frozenset(arguments | constants.keys()),
+            reads_extremes=words == ["min", "max"],
+        )
 
     def statement_of(self, name: str) -> ast.Assign | None:
         """The statement that allocates an array; None for an argument."""
@@ -266,18 +284,18 @@ class Facts:
 
     def _read_sizes(self) -> None:
         """Names bound once, by a statement of the function's own body, to a sum of lengths."""
-        known = lengths.Lengths(self.sizes)
+        known = Lengths(self.sizes)
         for statement in self.program.function.body:
             for name, form in _sizes_of(statement, known):
                 bound_once = len(self.bindings[name]) == 1 and name not in self.parameters
-                steady = all(self._is_steady(each) for each in lengths.names_in([form]))
+                steady = all(self._is_steady(each) for each in sums.names_in([form]))
                 if bound_once and steady:
                     self.sizes[name] = form
             self._read_extents(statement, known)
         for statement in self._made.values():  # made again and again, always of one shape
             self._read_extents(statement, known)
 
-    def _read_extents(self, statement: ast.stmt, known: lengths.Lengths) -> None:
+    def _read_extents(self, statement: ast.stmt, known: Lengths) -> None:
         """The extents of an array that a statement makes."""
         if not isinstance(statement, ast.Assign) or statement not in self._made.values():
             return
@@ -291,13 +309,13 @@ class Facts:
             return
         for axis in range(self.ranks[name]):
             if like is not None:
-                text = lengths.extent_symbol(like, axis)
-                form: Linear | None = self.sizes.get(text, lengths.symbol(text))
+                text = sums.extent_symbol(like, axis)
+                form: Linear | None = self.sizes.get(text, sums.symbol(text))
             else:
                 shape = made.shape if made is not None else None
                 form = known.linear(shape[axis]) if shape is not None else None
-            if form is not None and all(map(self._is_steady, lengths.names_in([form]))):
-                self.sizes[lengths.extent_symbol(name, axis)] = form
+            if form is not None and all(map(self._is_steady, sums.names_in([form]))):
+                self.sizes[sums.extent_symbol(name, axis)] = form
 
     def _is_steady(self, name: str) -> bool:
         """Whether a name stands for the same thing all through the function."""
@@ -330,7 +348,7 @@ class Facts:
         return found
 
 
-def _sizes_of(statement: ast.stmt, known: lengths.Lengths) -> Iterator[tuple[str, Linear]]:
+def _sizes_of(statement: ast.stmt, known: Lengths) -> Iterator[tuple[str, Linear]]:
     """``n, m = A.shape`` and ``n = len(A) - 1`` as sums."""
     match statement:
         case ast.Assign(
@@ -339,8 +357,8 @@ def _sizes_of(statement: ast.stmt, known: lengths.Lengths) -> Iterator[tuple[str
         ):
             for axis, each in enumerate(elements):
                 if isinstance(each, ast.Name):
-                    text = lengths.extent_symbol(array, axis)
-                    yield each.id, known.sizes.get(text, lengths.symbol(text))
+                    text = sums.extent_symbol(array, axis)
+                    yield each.id, known.sizes.get(text, sums.symbol(text))
         case ast.Assign(targets=[ast.Name(id=name)], value=value):
             form = known.linear(value)
             if form is not None:

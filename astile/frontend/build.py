@@ -12,6 +12,7 @@ import numpy as np
 from astile.diagnostics import Related, did_you_mean
 from astile.errors import SourceError
 from astile.frontend import names, normalize, subset, text
+from astile.frontend.bounds import bounds
 from astile.frontend.capture import Captured, capture
 from astile.frontend.continues import continues
 from astile.frontend.counts import counts
@@ -32,7 +33,9 @@ PASSES: tuple[Callable[[Program], Program], ...] = (
     tuples,
     continues,
     counts,
+    bounds,
     views,
+    tuples,
     iterations,
     views,
     iterations,

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from astile.frontend import lengths
+from astile.frontend import sums
 from astile.frontend.arrays import Facts
 from astile.frontend.cell_types import types_of
 from astile.frontend.new_names import NewNames
@@ -55,16 +55,7 @@ class Cells:
 
     def length(self, span: Span) -> ast.expr:
         """How many indices a span of step 1 has."""
-        known = self.reader.known
-        form = span.stop.minus(span.start)
-        if span.clipped is not None or not known.is_never_negative(form):
-            end = span.clipped or self._shown(span.stop)
-            if not span.start.is_zero():
-                end = nodes.binary(nodes.clone(end), ast.Sub, self._shown(span.start))
-                if span.clipped is None:
-                    end = self._shown(form)
-            return nodes.call("max", [nodes.clone(end), nodes.const(0)])
-        return self._shown(form)
+        return self.reader.count(span)
 
     def count(self) -> ast.expr:
         """How many cells the loops go over.
@@ -85,11 +76,11 @@ class Cells:
         Raises:
             Kept: where that cannot be assumed.
         """
-        more = span.stop.minus(span.start).plus(lengths.constant(-count))
+        more = span.stop.minus(span.start).plus(sums.constant(-count))
         message = f"{self.shown} does not have {count} cells"
         if span.clipped is not None or span.step != 1:
             raise Kept("a slice of an unknown length")
-        for form in (more, lengths.constant(0).minus(more)):
+        for form in (more, sums.constant(0).minus(more)):
             self.reader.require_not_negative(form, message)
 
     def first(self, cell: ast.expr) -> ast.expr:
@@ -106,14 +97,14 @@ class Cells:
             ends = [span.stop] if span.clipped is None else [span.stop, span.extent]
             for end in ends:
                 gap = end.minus(span.start) if span.step > 0 else span.start.minus(end)
-                if not self.reader.assume_not_negative(gap.plus(lengths.constant(-1))):
+                if not self.reader.assume_not_negative(gap.plus(sums.constant(-1))):
                     raise Kept("a slice that may be empty")
             starts[variable] = self._shown(span.start)
         return nodes.substitute(cell, starts)
 
-    def _shown(self, form: lengths.Linear) -> ast.expr:
+    def _shown(self, form: sums.Linear) -> ast.expr:
         """A sum, with the user's names of lengths."""
-        return lengths.expression(form, self.reader.known.spelled)
+        return sums.expression(form, self.reader.known.spelled)
 
     def _range(self, span: Span) -> ast.expr:
         stop = nodes.clone(span.clipped) if span.clipped else self._shown(span.stop)
@@ -239,7 +230,7 @@ class Cells:
     def _index(self, variable: str, own: Span, other: Span, shown: str) -> ast.expr:
         offset = self.reader.offset(own, other, shown)
         factor = 1 if own.step == other.step else -1
-        return self._shown(lengths.Linear({variable: factor}).plus(offset))
+        return self._shown(sums.Linear({variable: factor}).plus(offset))
 
     def _is_stored_before(self, part: Part) -> bool:
         """Whether a cell may be stored by one iteration and read by a later one."""
@@ -259,11 +250,16 @@ def covered(parts: Sequence[Part]) -> tuple[Span, ...]:
     """
     widest = max(len(each.placed) for each in parts)
     every = [(*[None] * (widest - len(each.placed)), *each.placed) for each in parts]
-    found = [next((e for e in axis if e is not None), None) for axis in zip(*every, strict=True)]
+    axes = [[each for each in axis if each is not None] for axis in zip(*every, strict=True)]
+    found = [min(axis, key=_is_clipped, default=None) for axis in axes]
     spans = tuple(each for each in found if each is not None)
     if len(spans) < widest:
         raise Kept("an axis that no array has")
     return spans
+
+
+def _is_clipped(span: Span) -> bool:
+    return span.clipped is not None
 
 
 def accesses(facts: Facts, value: ast.expr) -> Iterator[ast.expr]:

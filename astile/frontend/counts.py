@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection
 from dataclasses import replace
 
-from astile.frontend import lengths
+from astile.frontend import sums
 from astile.frontend.arrays import Facts
 from astile.ir import nodes, query
 from astile.ir.needs import Rank
@@ -59,6 +59,6 @@ class _Lengths(ast.NodeTransformer):
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         self.generic_visit(node)
         if _is_count(node) and isinstance(node.value, ast.Name) and node.value.id in self.arrays:
-            text = lengths.extent_symbol(node.value.id, 0)
-            return nodes.copy_place(node, lengths.expression(lengths.symbol(text)))
+            text = sums.extent_symbol(node.value.id, 0)
+            return nodes.copy_place(node, sums.expression(sums.symbol(text)))
         return node

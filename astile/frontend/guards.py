@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from astile.frontend import lengths
-from astile.frontend.lengths import Linear
+from astile.frontend import sums
 from astile.frontend.spans import Assumed
+from astile.frontend.sums import Linear
 from astile.ir import nodes
 from astile.ir.needs import Length, NotNegative, SameExtent
 from astile.ir.program import Program
@@ -41,15 +41,15 @@ def guarded(program: Program, assumed: Assumed) -> Program:
 
 def _fails(need: SameExtent | NotNegative) -> ast.expr:
     if isinstance(need, SameExtent):
-        sides = [lengths.expression(lengths.symbol(_text(e))) for e in (need.first, need.second)]
+        sides = [sums.expression(sums.symbol(_text(e))) for e in (need.first, need.second)]
         return nodes.compare(sides[0], ast.NotEq, sides[1])
     if all(factor < 0 for _, factor in need.terms):
         form = Linear({_text(length): -factor for length, factor in need.terms})
-        return nodes.compare(lengths.expression(form), ast.Gt, nodes.const(need.constant))
+        return nodes.compare(sums.expression(form), ast.Gt, nodes.const(need.constant))
     form = Linear({_text(length): factor for length, factor in need.terms})
-    return nodes.compare(lengths.expression(form), ast.Lt, nodes.const(-need.constant))
+    return nodes.compare(sums.expression(form), ast.Lt, nodes.const(-need.constant))
 
 
 def _text(length: Length) -> str:
     name, axis = length
-    return name if axis is None else lengths.extent_symbol(name, axis)
+    return name if axis is None else sums.extent_symbol(name, axis)

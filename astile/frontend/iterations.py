@@ -6,10 +6,11 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
-from astile.frontend import lengths
+from astile.frontend import sums
 from astile.frontend.arrays import Facts
-from astile.frontend.lengths import Lengths, Linear
+from astile.frontend.lengths import Lengths
 from astile.frontend.spans import Assumed, Kept, Part, Span, SpanReader
+from astile.frontend.sums import Linear
 from astile.frontend.vocabulary import numpy_word, path_of
 from astile.ir import nodes, query
 from astile.ir.program import Program
@@ -46,7 +47,7 @@ def iterations(program: Program) -> Program:
         return program  # as most are: do not read all that is known of them
     new, assumed = program.cloned(), Assumed()
     counter = _Counter(new, assumed)
-    counter.block(new.function.body, Lengths(counter.facts.sizes))
+    counter.block(new.function.body, counter.facts.known())
     if not counter.has_changed:
         return program
     return replace(new, needs=tuple(dict.fromkeys((*program.needs, *assumed.needs))))
@@ -126,7 +127,7 @@ class _Counter:
             if name in read
         ]
         extents = _distinct([part.spans[0].stop.minus(part.spans[0].start) for _, part in parts])
-        stops = [lengths.expression(each, known.spelled) for each in extents]
+        stops = [sums.expression(each, known.spelled) for each in extents]
         stop = stops[0] if len(stops) == 1 else nodes.call("min", stops)
         loop.target = nodes.copy_place(loop.target, nodes.target(variable))
         loop.iter = nodes.copy_place(loop.iter, nodes.call("range", [stop]))
@@ -157,7 +158,7 @@ class _Counter:
         first, *others = part.spans
         if first.clipped is not None or first.step != 1 or not all(map(_is_whole, others)):
             raise Kept("a loop over a part of an array with a step, or that is cut")
-        if lengths.names_in([first.start, first.stop]) & query.names_written(loop):
+        if sums.names_in([first.start, first.stop]) & query.names_written(loop):
             raise Kept("a part whose ends may change in the loop")
         reader.require_inside(part)
         single = [each for each in part.axes if isinstance(each, ast.expr)]
@@ -188,9 +189,9 @@ class _Counter:
         forms = [known.linear(each) for each in ends]
         if None in forms or not isinstance(loop.target, ast.Name):
             return False
-        one = lengths.constant(-1)
+        one = sums.constant(-1)
         start, stop = (
-            lengths.expression(each.plus(one), known.spelled) for each in forms if each is not None
+            sums.expression(each.plus(one), known.spelled) for each in forms if each is not None
         )
         made = nodes.call("range", [stop, start, nodes.const(-1)])
         loop.iter = nodes.copy_place(loop.iter, made)
@@ -210,9 +211,9 @@ class _Counter:
             return False
         own.add(self.facts.needs_of([array]))
         body = loop.body
-        texts = [lengths.extent_symbol(array, axis) for axis in range(len(names))]
-        forms = [known.sizes.get(text, lengths.symbol(text)) for text in texts]
-        ends = [nodes.call("range", [lengths.expression(e, known.spelled)]) for e in forms]
+        texts = [sums.extent_symbol(array, axis) for axis in range(len(names))]
+        forms = [known.sizes.get(text, sums.symbol(text)) for text in texts]
+        ends = [nodes.call("range", [sums.expression(e, known.spelled)]) for e in forms]
         for name, end in reversed(list(zip(names[1:], ends[1:], strict=True))):
             body = [nodes.copy_place(loop, nodes.for_loop(name, end, body))]
         loop.target, loop.iter, loop.body = nodes.target(names[0]), ends[0], body
@@ -250,8 +251,8 @@ def _element(part: Part, variable: str) -> ast.expr:
         if isinstance(each, ast.expr):
             indices.append(nodes.clone(each))
         elif not has_variable:
-            counted = lengths.symbol(variable).plus(each.start)
-            indices.append(lengths.expression(counted))
+            counted = sums.symbol(variable).plus(each.start)
+            indices.append(sums.expression(counted))
             has_variable = True
         else:
             indices.append(ast.Slice())

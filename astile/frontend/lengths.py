@@ -3,63 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from astile.frontend import told
+from astile.frontend.sums import Linear, constant, extent_symbol, names_in, symbol
 from astile.ir import nodes, query
-
-
-@dataclass(frozen=True)
-class Linear:
-    """``constant + sum(coefficient * symbol)``.
-
-    Args:
-        terms: symbol -> coefficient, none of them 0; a symbol is a name, or an extent of an array
-            as the program writes it, ``"A.shape[0]"``.
-        constant: the constant part.
-    """
-
-    terms: Mapping[str, int] = field(default_factory=dict)
-    constant: int = 0
-
-    def plus(self, other: Linear, factor: int = 1) -> Linear:
-        """``self + factor * other``."""
-        terms = dict(self.terms)
-        for symbol, coefficient in other.terms.items():
-            total = terms.get(symbol, 0) + factor * coefficient
-            if total:
-                terms[symbol] = total
-            else:
-                terms.pop(symbol, None)
-        return Linear(terms, self.constant + factor * other.constant)
-
-    def minus(self, other: Linear) -> Linear:
-        """``self - other``."""
-        return self.plus(other, -1)
-
-    @property
-    def value(self) -> int | None:
-        """The value when it is a constant, else None."""
-        return None if self.terms else self.constant
-
-    def is_zero(self) -> bool:
-        """Whether it is always 0."""
-        return self.value == 0
-
-
-def constant(value: int) -> Linear:
-    """A number."""
-    return Linear({}, value)
-
-
-def symbol(text: str) -> Linear:
-    """A symbol by itself."""
-    return Linear({text: 1})
-
-
-def extent_symbol(array: str, axis: int) -> str:
-    """The symbol of the length of an array along an axis."""
-    return f"{array}.shape[{axis}]"
 
 
 @dataclass(frozen=True)
@@ -86,12 +35,18 @@ class Lengths:
         ranges: the counted loops around the place, outermost first.
         spelled: extents -> the name that the user gave them.
         tested: sums that are at least 0, since a condition around the place says so.
+        extremes: names -> what the last assignment in front of the place gave them.
+        integers: names of arguments and constants that are integers of Python.
+        reads_extremes: whether ``min`` and ``max`` are Python's.
     """
 
     sizes: Mapping[str, Linear] = field(default_factory=dict)
     ranges: tuple[Range, ...] = ()
     spelled: Mapping[str, ast.expr] = field(default_factory=dict)
     tested: tuple[Linear, ...] = ()
+    extremes: Mapping[str, told.Extreme] = field(default_factory=dict)
+    integers: frozenset[str] = frozenset()
+    reads_extremes: bool = False
 
     def linear(self, expression: ast.expr) -> Linear | None:
         """An integer expression as a sum, or None where it is none."""
@@ -156,7 +111,31 @@ class Lengths:
             self._is_at_least_zero(form.minus(each)) for each in self.tested
         )
 
+    def alternatives(self, form: Linear) -> tuple[list[Linear], bool] | None:
+        """A sum of a least or greatest number as sums of what that is one of.
+
+        Args:
+            form: a sum.
+
+        Returns:
+            The sums, and whether all have to be at least 0 for `form` to be, or one of them; None
+            where it has no such number.
+        """
+        for text, coefficient in form.terms.items():
+            found = self.extremes.get(text)
+            if found is None:
+                continue
+            is_every = found.word != ("max" if coefficient > 0 else "min")
+            if is_every and not found.is_all:
+                continue
+            rest = form.minus(Linear({text: coefficient}))
+            return [rest.plus(each, coefficient) for each in found.sums], is_every
+        return None
+
     def _is_at_least_zero(self, form: Linear) -> bool:
+        parts = self.alternatives(form)
+        if parts is not None:
+            return (all if parts[1] else any)(map(self._is_at_least_zero, parts[0]))
         least = self.least(form)
         if least is None or least.constant < 0:
             return False
@@ -171,7 +150,38 @@ class Lengths:
         """What stays known where some names may change."""
         ranges = tuple(each for each in self.ranges if each.variable not in hidden)
         tested = tuple(each for each in self.tested if not hidden & names_in([each]))
-        return replace(self, ranges=ranges, tested=tested)
+        extremes = {
+            name: each
+            for name, each in self.extremes.items()
+            if name not in hidden and not hidden & names_in(each.sums)
+        }
+        return replace(self, ranges=ranges, tested=tested, extremes=extremes)
+
+    def within(self, statement: ast.stmt, body: Sequence[ast.stmt]) -> Lengths:
+        """What is known at the start of one of the blocks of a statement.
+
+        Args:
+            statement: a loop, a condition or another statement.
+            body: the block.
+        """
+        if isinstance(statement, (ast.For, ast.While)):
+            return self.inside(statement)
+        if isinstance(statement, ast.If) and body is statement.body:
+            return self.under(statement.test, body)
+        return self
+
+    def next(self, statement: ast.stmt) -> Lengths:
+        """What is known after a statement, where the rest of its block stands."""
+        known = self._without(query.names_written(statement))
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name not in self.sizes:
+                found = told.extreme(value, self.linear, calls=self.reads_extremes)
+                kept = [each for each in found.sums if self._is_sure(each, {name})]
+                if kept:
+                    is_all = found.is_all and len(kept) == len(found.sums)
+                    made = told.Extreme(found.word, tuple(kept), is_all)
+                    return replace(known, extremes={**known.extremes, name: made})
+        return known
 
     def under(self, test: ast.expr, body: Sequence[ast.stmt]) -> Lengths:
         """What is known in the body of a condition: comparisons of integers hold there.
@@ -182,7 +192,7 @@ class Lengths:
         """
         hidden = {name for each in body for name in query.names_written(each)}
         found = [*self.tested]
-        for each in self._compared(test):
+        for each in told.compared(test, self.linear):
             if not hidden & names_in([each]) and all(map(self._is_integer, each.terms)):
                 found.append(each)
         return replace(self, tested=tuple(found))
@@ -190,22 +200,12 @@ class Lengths:
     def _is_integer(self, text: str) -> bool:
         return text.endswith("]") or any(each.variable == text for each in self.ranges)
 
-    def _compared(self, test: ast.expr) -> Iterator[Linear]:
-        """The sums that are at least 0 where a condition holds."""
-        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-            for each in test.values:
-                yield from self._compared(each)
-        if not isinstance(test, ast.Compare):
-            return
-        sides = [self.linear(each) for each in (test.left, *test.comparators)]
-        for left, operator, right in zip(sides, test.ops, sides[1:], strict=False):
-            if left is None or right is None:
-                continue
-            if isinstance(operator, (ast.Gt, ast.GtE)):
-                left, right = right, left
-            strict = isinstance(operator, (ast.Lt, ast.Gt))
-            if strict or isinstance(operator, (ast.LtE, ast.GtE)):
-                yield right.minus(left).plus(constant(-int(strict)))
+    def _is_sure(self, form: Linear, hidden: set[str]) -> bool:
+        """Whether a sum has no name that changes, and does not wrap around, as cells may."""
+        return not hidden & names_in([form]) and all(
+            self._is_integer(each) or each in self.extremes or each in self.integers
+            for each in form.terms
+        )
 
     def _around(self, loop: ast.For | ast.While, hidden: set[str]) -> Lengths:
         header = query.header(loop) if isinstance(loop, ast.For) else None
@@ -225,7 +225,12 @@ class Lengths:
             None if each is None or changed & each.terms.keys() else each
             for each in (least, greatest)
         ]
-        return replace(self, ranges=(*self.ranges, Range(header.variable, ends[0], ends[1])))
+        ranged = replace(self, ranges=(*self.ranges, Range(header.variable, ends[0], ends[1])))
+        if step < 0:
+            return ranged
+        found = told.counted(header, self.linear, calls=self.reads_extremes)
+        sure = [each for each in found if ranged._is_sure(each, changed)]
+        return replace(ranged, tested=(*self.tested, *sure))
 
     def after(self, statement: ast.stmt) -> Lengths:
         """What is known after a statement of the function's own body: names of lengths."""
@@ -247,47 +252,3 @@ def _last(start: Linear | None, stop: Linear, step: int) -> Linear:
     apart = None if start is None else stop.minus(start).value
     beyond = 1 if apart is None else 1 + (apart - 1) % step
     return stop.plus(constant(-beyond))
-
-
-# --- back to expressions -------------------------------------------------------------------------
-
-
-def expression(form: Linear, spelled: Mapping[str, ast.expr] | None = None) -> ast.expr:
-    """A sum as an expression: ``i + 1``, ``A.shape[0] - 2``.
-
-    Args:
-        form: the sum.
-        spelled: symbol -> another way to write it.
-    """
-    parts = sorted(form.terms.items(), key=lambda item: item[1] < 0)
-    result: ast.expr | None = None
-    for text, coefficient in parts:
-        whole = _symbol(text, spelled or {})
-        if abs(coefficient) != 1:
-            whole = nodes.binary(nodes.const(abs(coefficient)), ast.Mult, whole)
-        result = _joined(result, whole, coefficient < 0)
-    if result is None:
-        return nodes.const(form.constant)
-    if form.constant:
-        result = _joined(result, nodes.const(abs(form.constant)), form.constant < 0)
-    return result
-
-
-def _joined(before: ast.expr | None, part: ast.expr, is_minus: bool) -> ast.expr:
-    if before is None:
-        return ast.UnaryOp(ast.USub(), part) if is_minus else part
-    return nodes.binary(before, ast.Sub if is_minus else ast.Add, part)
-
-
-def _symbol(text: str, spelled: Mapping[str, ast.expr]) -> ast.expr:
-    if text in spelled:
-        return nodes.clone(spelled[text])
-    array, _, rest = text.partition(".shape[")
-    if not rest:
-        return nodes.name(text)
-    return nodes.subscript(nodes.attribute(array, "shape"), [nodes.const(int(rest[:-1]))])
-
-
-def names_in(forms: Iterable[Linear]) -> set[str]:
-    """The names that sums are made of."""
-    return {text.partition(".")[0] for form in forms for text in form.terms}

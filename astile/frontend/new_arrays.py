@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
-from astile.frontend import lengths
+from astile.frontend import sums
 from astile.frontend.arrays import Facts
 from astile.frontend.cell_types import cell_type, types_of
 from astile.frontend.cells import Cells, accesses, covered, place
@@ -52,7 +52,7 @@ def new_arrays(program: Program) -> Program:
     while True:  # what is made of an array is one once the first is known to be
         new, assumed = program.cloned(), Assumed()
         maker = _Maker(new, assumed)
-        if not edited(new.function, maker.facts.sizes, maker.rewritten):
+        if not edited(new.function, maker.facts.known(), maker.rewritten):
             return program
         new = guarded(new, assumed)
         program = replace(
@@ -132,10 +132,10 @@ class _Maker:
         dtype = self._dtype(value, [each for _, each in parts], reader)
         allocated = nodes.assign(name, self._allocation(widest, part, dtype, cells))
         forms = [
-            lengths.symbol(variable).minus(span.start)
+            sums.symbol(variable).minus(span.start)
             for variable, span in zip(cells.variables, spans, strict=True)
         ]
-        at = nodes.subscript(name, [lengths.expression(e) for e in forms], store=True)
+        at = nodes.subscript(name, [sums.expression(e) for e in forms], store=True)
         reader.assumed.add(self.facts.needs_of(query.names_read(value)))
         return [*cells.before, allocated, cells.nest(nodes.assign(at, cell))]
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from astile.frontend import lengths
-from astile.frontend.lengths import Lengths, Linear
+from astile.frontend import sums
+from astile.frontend.lengths import Lengths
 from astile.frontend.spans import Part, Span
+from astile.frontend.sums import Linear
 
 
 def first_reads(known: Lengths, written: Part, read: Part, order: Sequence[Span]) -> bool:
@@ -32,7 +33,7 @@ def first_reads(known: Lengths, written: Part, read: Part, order: Sequence[Span]
             if own.clipped is not None or other.clipped is not None:
                 if own.start != other.start:
                     return False
-                distances.append(lengths.constant(0))
+                distances.append(sums.constant(0))
             else:
                 distances.append(other.start.minus(own.start))
         elif isinstance(own, Span) or isinstance(other, Span):
@@ -40,7 +41,7 @@ def first_reads(known: Lengths, written: Part, read: Part, order: Sequence[Span]
     for distance in distances:
         if not distance.is_zero():
             # the cell that is read is stored in a later iteration
-            return known.is_never_negative(distance.plus(lengths.constant(-1)))
+            return known.is_never_negative(distance.plus(sums.constant(-1)))
     return True
 
 
@@ -69,7 +70,7 @@ def _apart_along(known: Lengths, one: ast.expr | Span, other: ast.expr | Span) -
 def _is_below(known: Lengths, high: Linear | None, low: Linear | None) -> bool:
     if high is None or low is None:
         return False
-    return known.is_never_negative(low.minus(high).plus(lengths.constant(-1)))
+    return known.is_never_negative(low.minus(high).plus(sums.constant(-1)))
 
 
 def _ends(known: Lengths, axis: ast.expr | Span) -> tuple[Linear | None, Linear | None]:
@@ -80,5 +81,5 @@ def _ends(known: Lengths, axis: ast.expr | Span) -> tuple[Linear | None, Linear 
             return None, None
         return form, form
     if axis.step < 0:
-        return lengths.constant(0), axis.start
-    return axis.start, axis.stop.plus(lengths.constant(-1))
+        return sums.constant(0), axis.start
+    return axis.start, axis.stop.plus(sums.constant(-1))

@@ -59,7 +59,7 @@ def reductions(program: Program, *, exact: bool = False) -> Program:
         return program
     new = program.cloned()
     reducer = _Reducer(new, exact)
-    if not edited(new.function, reducer.facts.sizes, reducer.rewritten):
+    if not edited(new.function, reducer.facts.known(), reducer.rewritten):
         return program
     new = guarded(new, reducer.assumed)
     return replace(

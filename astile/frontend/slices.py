@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from astile.frontend import lengths
+from astile.frontend import sums
 from astile.frontend.arrays import Facts
 from astile.frontend.cell_types import cell_type, types_of
 from astile.frontend.cells import CELLWISE_OPERATORS, Cells, place
@@ -50,7 +50,7 @@ def slices(program: Program) -> Program:
     new = program.cloned()
     assumed = Assumed()
     slicer = _Slicer(new, assumed)
-    changed = edited(new.function, slicer.facts.sizes, slicer.rewritten)
+    changed = edited(new.function, slicer.facts.known(), slicer.rewritten)
     if not changed:
         return program
     new = guarded(new, assumed)
@@ -172,7 +172,7 @@ class _Statement:
         self.assumed.add(facts.needs_of(query.names_read(statement) | {array}))
         stored = []
         for position, each in enumerate(numbers):
-            index = self._shown(span.start.plus(lengths.constant(position)))
+            index = self._shown(span.start.plus(sums.constant(position)))
             axes = [index if isinstance(axis, Span) else axis for axis in self.written.axes]
             cell = nodes.subscript(array, list(map(nodes.clone, axes)), store=True)
             stored.append(nodes.assign(cell, nodes.clone(each)))
@@ -225,8 +225,8 @@ class _Statement:
 
     def _waiting(self, array: str, *, store: bool = False) -> ast.Subscript:
         pairs = zip(self.cells.variables, self.written.spans, strict=True)
-        forms = [lengths.symbol(name).minus(span.start) for name, span in pairs]
-        return nodes.subscript(array, [lengths.expression(e) for e in forms], store=store)
+        forms = [sums.symbol(name).minus(span.start) for name, span in pairs]
+        return nodes.subscript(array, [sums.expression(e) for e in forms], store=store)
 
     def _place(self, *, store: bool = False) -> ast.Subscript:
         variables = iter(self.cells.variables)
@@ -236,9 +236,9 @@ class _Statement:
         ]
         return nodes.subscript(self.written.array, indices, store=store)
 
-    def _shown(self, form: lengths.Linear) -> ast.expr:
+    def _shown(self, form: sums.Linear) -> ast.expr:
         """A sum, with the user's names of lengths."""
-        return lengths.expression(form, self.known.spelled)
+        return sums.expression(form, self.known.spelled)
 
 
 def _is_literal(value: ast.expr) -> bool:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from astile.frontend import lengths
+from astile.frontend import sums
 from astile.frontend.arrays import Facts
-from astile.frontend.lengths import Lengths, Linear
+from astile.frontend.lengths import Lengths
+from astile.frontend.sums import Linear
 from astile.frontend.vocabulary import numpy_word
 from astile.ir import nodes, query
 from astile.ir.needs import Length, Need, NotNegative, SameExtent
@@ -147,25 +148,39 @@ class SpanReader:
 
     def _axis(self, array: str, axis: int, index: ast.expr) -> ast.expr | Span:
         if isinstance(index, ast.Slice):
-            return self._span(array, axis, index)
+            return self.span(array, axis, index)
         if not self.facts.is_number(index):
             raise Kept("an index that may be an array")
         return index
 
-    def _span(self, array: str, axis: int, index: ast.Slice) -> Span:
-        text = lengths.extent_symbol(array, axis)
-        extent = self.known.sizes.get(text, lengths.symbol(text))
+    def span(self, array: str, axis: int, index: ast.Slice) -> Span:
+        """A slice of an axis of an array.
+
+        Raises:
+            Kept: where it is not known to start and end inside.
+        """
+        text = sums.extent_symbol(array, axis)
+        extent = self.known.sizes.get(text, sums.symbol(text))
         step = 1 if index.step is None else query.integer(index.step)
         if step == -1 and index.lower is None and index.upper is None:
-            last = extent.plus(lengths.constant(-1))
-            return Span(last, lengths.constant(-1), -1, extent)
+            last = extent.plus(sums.constant(-1))
+            return Span(last, sums.constant(-1), -1, extent)
         if step is None or step < 1:
             raise Kept("a step that is no positive number")
-        start = self._start(index.lower, extent)
+        start = self.start(index.lower, extent)
         return self._stop(index.upper, start, step, extent)
 
-    def _start(self, lower: ast.expr | None, extent: Linear) -> Linear:
-        form = lengths.constant(0) if lower is None else self._form(lower)
+    def start(self, lower: ast.expr | None, extent: Linear) -> Linear:
+        """The first index of a slice.
+
+        Args:
+            lower: as it is written.
+            extent: the length of the axis.
+
+        Raises:
+            Kept: where it is no sum, or may be negative.
+        """
+        form = sums.constant(0) if lower is None else self._form(lower)
         if form.value is not None and form.value < 0:
             form = extent.plus(form)
         self.require_not_negative(form, f"{self.shown} starts before the array")
@@ -188,7 +203,7 @@ class SpanReader:
         if terms is not None:  # an index past the end shows by itself
             self.assumed.add([NotNegative(terms, beyond.constant)])
             return Span(start, form, step, extent)
-        end = lengths.expression(extent, self.known.spelled)
+        end = sums.expression(extent, self.known.spelled)
         return Span(start, form, step, extent, nodes.call("min", [nodes.clone(upper), end]))
 
     def _form(self, bound: ast.expr) -> Linear:
@@ -207,6 +222,20 @@ class SpanReader:
             return False
         return 0 <= beyond.value <= start.value + 2
 
+    def count(self, span: Span) -> ast.expr:
+        """How many indices a span of step 1 has."""
+        form = span.stop.minus(span.start)
+        if span.clipped is None and self.known.is_never_negative(form):
+            return self._shown(form)
+        end = self._shown(form) if span.clipped is None else nodes.clone(span.clipped)
+        if span.clipped is not None and not span.start.is_zero():
+            end = nodes.binary(end, ast.Sub, self._shown(span.start))
+        return nodes.call("max", [end, nodes.const(0)])
+
+    def _shown(self, form: Linear) -> ast.expr:
+        """A sum, with the user's names of lengths."""
+        return sums.expression(form, self.known.spelled)
+
     # --- assumptions ----------------------------------------------------------------------------
 
     def require_not_negative(self, form: Linear, otherwise: str) -> None:
@@ -219,13 +248,28 @@ class SpanReader:
         Raises:
             Kept: where it cannot be assumed.
         """
+        needs = self._needs_of(form)
+        if needs is None:
+            raise Kept("a bound that may be negative")
+        for need in needs:
+            self.assumed.guard(need, otherwise)
+
+    def _needs_of(self, form: Linear) -> list[NotNegative] | None:
+        """What has to hold of arguments for a sum to be at least 0; None where none is enough."""
         if self.known.is_never_negative(form):
-            return
+            return []
+        parts = self.known.alternatives(form)
+        if parts is not None:
+            found = [self._needs_of(each) for each in parts[0]]
+            kept = [each for each in found if each is not None]
+            if parts[1]:
+                return None if len(kept) < len(found) else [need for e in kept for need in e]
+            return kept[0] if kept else None
         least = self.known.least(form)
         terms = None if least is None else self._terms(least)
         if least is None or not terms:
-            raise Kept("a bound that may be negative")
-        self.assumed.guard(NotNegative(terms, least.constant), otherwise)
+            return None
+        return [NotNegative(terms, least.constant)]
 
     def _terms(self, form: Linear) -> tuple[tuple[Length, int], ...] | None:
         found = []
@@ -259,7 +303,7 @@ class SpanReader:
             return
         for span in part.spans:
             ends = (span.stop, span.start) if span.step > 0 else (span.start, span.stop)
-            last = ends[0].minus(ends[1]).plus(lengths.constant(-1))
+            last = ends[0].minus(ends[1]).plus(sums.constant(-1))
             if span.clipped is not None or not self.assume_not_negative(last):
                 raise Kept("an index that may be outside where a slice is empty")
 
@@ -268,23 +312,19 @@ class SpanReader:
         form = self.known.linear(index)
         if form is None:
             return False
-        text = lengths.extent_symbol(array, axis)
-        extent = self.known.sizes.get(text, lengths.symbol(text))
+        text = sums.extent_symbol(array, axis)
+        extent = self.known.sizes.get(text, sums.symbol(text))
         if form.value is not None and form.value < 0:
             return self.assume_not_negative(extent.plus(form))
-        before_end = extent.minus(form).plus(lengths.constant(-1))
+        before_end = extent.minus(form).plus(sums.constant(-1))
         return self.assume_not_negative(form) and self.assume_not_negative(before_end)
 
     def assume_not_negative(self, form: Linear) -> bool:
         """Whether a sum is known or assumed to be at least 0."""
-        if self.known.is_never_negative(form):
-            return True
-        least = self.known.least(form)
-        terms = None if least is None else self._terms(least)
-        if least is None or not terms:
-            return False
-        self.assumed.add([NotNegative(terms, least.constant)])
-        return True
+        needs = self._needs_of(form)
+        if needs is not None:
+            self.assumed.add(needs)
+        return needs is not None
 
     # --- spans of one length --------------------------------------------------------------------
 
@@ -299,6 +339,8 @@ class SpanReader:
         Raises:
             Kept: when they cannot be shown or assumed to be equally long.
         """
+        if span.clipped is None and other.clipped is not None:
+            other = self._reaching(other)
         if span.clipped is not None or other.clipped is not None:
             ends = (span.clipped, other.clipped)
             same = span.stop == other.stop and None not in ends
@@ -307,7 +349,7 @@ class SpanReader:
             self._require_equal(span.extent.minus(other.extent), shown)
             if not span.start.minus(other.start).is_zero():
                 raise Kept("slices that may be of different lengths")
-            return lengths.constant(0)
+            return sums.constant(0)
         if abs(span.step) != abs(other.step):
             raise Kept("slices with different steps")
         one, two = (
@@ -319,6 +361,12 @@ class SpanReader:
             return other.start.minus(span.start)
         return other.start.plus(span.start)
 
+    def _reaching(self, span: Span) -> Span:
+        """A slice that is assumed to end inside of its array, which shows where it does not."""
+        if self.assume_not_negative(span.extent.minus(span.stop)):
+            return replace(span, clipped=None)
+        return span
+
     def _require_equal(self, difference: Linear, shown: str) -> None:
         if difference.is_zero():
             return
@@ -328,7 +376,7 @@ class SpanReader:
             (first, second) = sorted((e for e in lengths_of if e is not None), key=str)
             self.assumed.guard(SameExtent(first, second), shown)
             return
-        for form in (difference, lengths.constant(0).minus(difference)):
+        for form in (difference, sums.constant(0).minus(difference)):
             terms = self._terms(form)
             if not terms:
                 raise Kept("slices that may be of different lengths")

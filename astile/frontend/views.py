@@ -6,11 +6,14 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from astile.frontend import lengths
+from astile.frontend import sums
 from astile.frontend.arrays import Facts
+from astile.frontend.guards import guarded
 from astile.frontend.lengths import Lengths
-from astile.frontend.spans import Assumed, SpanReader
-from astile.ir import nodes, query
+from astile.frontend.seen_through import is_whole_slice, seen_through
+from astile.frontend.spans import Assumed, Kept, SpanReader
+from astile.frontend.vocabulary import path_of
+from astile.ir import query
 from astile.ir.needs import Rank
 from astile.ir.program import Program
 
@@ -44,6 +47,7 @@ def views(program: Program) -> Program:
         has_changed = True
     if not has_changed:
         return program
+    result = guarded(result, assumed)
     return replace(result, needs=tuple(dict.fromkeys((*program.needs, *assumed.needs))))
 
 
@@ -71,6 +75,11 @@ class _Row:
         return found
 
     @property
+    def after(self) -> Lengths:
+        """What is known of integers after the statement."""
+        return self.known.next(self.statement)
+
+    @property
     def uses(self) -> Sequence[ast.stmt]:
         """The statements that use the name."""
         return self.block[self.index + 1 : self.end]
@@ -80,15 +89,23 @@ def _replace_one(program: Program, assumed: Assumed) -> bool:
     """Replace all rows of one name, in place; False when there is none."""
     facts = Facts(program)
     rows: dict[str, list[_Row]] = {}
-    _collect(program.function.body, Lengths(facts.sizes), facts, rows)
+    _collect(program.function.body, facts.known(), facts, rows)
     for name, found in rows.items():
         own = Assumed()
-        if _is_replaceable(program, facts, name, found, own):
-            for row in reversed(found):
-                _replace(row, name, facts)
-            _drop(program.function, [row.statement for row in found])
-            assumed.add(own.needs)
-            return True
+        if not _is_replaceable(program, facts, name, found, own):
+            continue
+        try:
+            made = [
+                seen_through(row.uses, name, row.statement.value, row.after, facts, own)
+                for row in found
+            ]
+        except Kept:
+            continue
+        for row, uses in zip(found, made, strict=True):
+            row.block[row.index + 1 : row.end] = uses
+        _drop(program.function, [row.statement for row in found])
+        assumed.join(own)
+        return True
     return False
 
 
@@ -107,10 +124,9 @@ def _collect(
                 len(body),
             )
             rows.setdefault(name, []).append(_Row(body, index, end, known))
-        is_counted = isinstance(statement, ast.For) and query.header(statement) is not None
-        inside = known.inside(statement) if isinstance(statement, ast.For) and is_counted else known
         for inner in query.bodies(statement):
-            _collect(inner, inside, facts, rows)
+            _collect(inner, known.within(statement, inner), facts, rows)
+        known = known.next(statement)
 
 
 def _may_name_a_row(statement: ast.stmt) -> bool:
@@ -131,22 +147,15 @@ def _named(statement: ast.stmt, facts: Facts) -> str | None:
             if base not in facts.ranks or name == base or isinstance(value.value, ast.Subscript):
                 return None
             indices = query.indices(value)
-            is_part = len(indices) < facts.ranks[base] or any(map(_is_whole, indices))
+            is_part = len(indices) < facts.ranks[base] or any(
+                isinstance(each, ast.Slice) for each in indices
+            )
             return name if is_part else None
         case ast.Assign(
             targets=[ast.Name(id=name)], value=ast.Attribute(value=ast.Name(id=base), attr="T")
         ):
             return name if facts.ranks.get(base) == 2 else None
     return None
-
-
-def _is_whole(index: ast.expr) -> bool:
-    return (
-        isinstance(index, ast.Slice)
-        and index.lower is None
-        and index.upper is None
-        and index.step is None
-    )
 
 
 # --- may they be replaced? ------------------------------------------------------------------------
@@ -180,11 +189,13 @@ def _stays(facts: Facts, name: str, row: _Row, assumed: Assumed) -> bool:
         assumed.add([Rank(base, facts.ranks[base])])
     axes = 2
     if isinstance(value, ast.Subscript):
-        single = [each for each in query.indices(value) if not _is_whole(each)]
+        single = [each for each in query.indices(value) if not isinstance(each, ast.Slice)]
         if not all(_is_steady_index(each, facts, written) for each in single):
             return False
+        if not all(_is_steady_bound(each, facts, written) for each in _bounds(value)):
+            return False
         axes = facts.ranks[base] - len(single)
-        assumed.add(facts.needs_of({n for each in single for n in query.names_read(each)}))
+        assumed.add(facts.needs_of(query.names_read(value.slice)))
         if not _is_checked(facts, name, row, assumed):
             return False  # an index outside would show at this statement, and nowhere else
     return all(_is_plain_use(use, name, axes, facts, assumed) for use in row.uses)
@@ -197,6 +208,28 @@ def _is_steady_index(index: ast.expr, facts: Facts, written: set[str]) -> bool:
     return not any(isinstance(node, (ast.Subscript, ast.Call)) for node in ast.walk(index))
 
 
+def _bounds(value: ast.Subscript) -> list[ast.expr]:
+    """The bounds and steps of the slices of an access."""
+    slices = [each for each in query.indices(value) if isinstance(each, ast.Slice)]
+    every = [bound for each in slices for bound in (each.lower, each.upper, each.step)]
+    return [each for each in every if each is not None]
+
+
+def _is_steady_bound(bound: ast.expr, facts: Facts, written: set[str]) -> bool:
+    """Whether a bound of a slice means the same wherever the slice is used."""
+    if not facts.is_number(bound) or query.names_read(bound) & written:
+        return False
+    return all(
+        query.is_shape_of(node) if isinstance(node, ast.Subscript) else _is_length(node, facts)
+        for node in ast.walk(bound)
+        if isinstance(node, (ast.Subscript, ast.Call))
+    )
+
+
+def _is_length(node: ast.AST, facts: Facts) -> bool:
+    return isinstance(node, ast.Call) and path_of(facts.program, node.func) == "len"
+
+
 def _is_checked(facts: Facts, name: str, row: _Row, assumed: Assumed) -> bool:
     """Whether an index of a row that is outside the array shows without the row's statement."""
     value = row.statement.value
@@ -205,34 +238,41 @@ def _is_checked(facts: Facts, name: str, row: _Row, assumed: Assumed) -> bool:
     assert base is not None
     reader = SpanReader(facts, row.known, assumed)
     indices = query.indices(value)
-    if all(_is_whole(e) or reader.is_inside(base, axis, e) for axis, e in enumerate(indices)):
+    if all(
+        isinstance(e, ast.Slice) or reader.is_inside(base, axis, e)
+        for axis, e in enumerate(indices)
+    ):
         return True
     free = [axis for axis in range(facts.ranks[base]) if not _is_given(indices, axis)]
-    return any(_is_surely_used(use, name, base, free, reader) for use in row.uses)
+    is_whole = all(is_whole_slice(indices[axis]) for axis in free if axis < len(indices))
+    return any(
+        _takes_element(use, name, len(free))
+        if isinstance(use, (ast.Assign, ast.AugAssign))
+        else is_whole and _is_surely_used(use, name, base, free, reader)
+        for use in row.uses
+    )
 
 
 def _is_given(indices: Sequence[ast.expr], axis: int) -> bool:
-    return axis < len(indices) and not _is_whole(indices[axis])
+    return axis < len(indices) and not isinstance(indices[axis], ast.Slice)
 
 
 def _is_surely_used(
     use: ast.stmt, name: str, base: str, free: Sequence[int], reader: SpanReader
 ) -> bool:
-    """Whether a statement takes an element of a row whenever it runs and the row has one."""
-    if isinstance(use, (ast.Assign, ast.AugAssign)):
-        return _takes_element(use, name, len(free))
+    """Whether a loop takes an element of a row whenever it runs and the row has one."""
     header = query.header(use) if isinstance(use, ast.For) else None
     if header is None or not query.is_constant(header.start, 0) or len(free) != 1:
         return False
-    text = lengths.extent_symbol(base, free[0])
-    extent = reader.known.sizes.get(text, lengths.symbol(text))
+    text = sums.extent_symbol(base, free[0])
+    extent = reader.known.sizes.get(text, sums.symbol(text))
     counted = reader.known.linear(header.stop)
-    of_row = reader.known.sizes.get(f"{name}.shape[0]", lengths.symbol(f"{name}.shape[0]"))
+    of_row = reader.known.sizes.get(f"{name}.shape[0]", sums.symbol(f"{name}.shape[0]"))
     if counted not in (extent, of_row) or not isinstance(use, ast.For):
         return False
     first = use.body[0]
     simple = isinstance(first, (ast.Assign, ast.AugAssign)) and _takes_element(first, name, 1)
-    return simple and reader.assume_not_negative(extent.plus(lengths.constant(-1)))
+    return simple and reader.assume_not_negative(extent.plus(sums.constant(-1)))
 
 
 def _takes_element(statement: ast.stmt, name: str, axes: int) -> bool:
@@ -273,89 +313,6 @@ def _is_readable(access: ast.Subscript, axes: int, facts: Facts) -> bool:
     return len(indices) <= axes and all(
         isinstance(each, ast.Slice) or facts.is_number(each) for each in indices
     )
-
-
-# --- replacing -----------------------------------------------------------------------------------
-
-
-def _replace(row: _Row, name: str, facts: Facts) -> None:
-    value = row.statement.value
-    replacer = _Replacer(name, value, facts)
-    for position in range(row.index + 1, row.end):
-        replacer.visit(row.block[position])
-
-
-class _Replacer(ast.NodeTransformer):
-    """Puts the base array in place of the name of a row."""
-
-    def __init__(self, name: str, value: ast.expr, facts: Facts) -> None:
-        self.name, self.value = name, value
-        self.is_transposed = isinstance(value, ast.Attribute)
-        base = query.base_name(value.value if isinstance(value, ast.Attribute) else value)
-        assert base is not None
-        self.base, self.rank = base, facts.ranks[base]
-        given = query.indices(value) if isinstance(value, ast.Subscript) else []
-        whole = [ast.Slice() for _ in range(self.rank - len(given))]
-        self.axes: list[ast.expr] = [*given, *whole]
-        self.open = [axis for axis, each in enumerate(self.axes) if _is_whole(each)]
-        if self.is_transposed:
-            self.open.reverse()
-
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        if isinstance(node.value, ast.Name) and node.value.id == self.name:
-            self._visit_index(node)
-            return self._access(node)
-        shape = self._shape(node)
-        if shape is not None:
-            return shape
-        self.generic_visit(node)
-        return node
-
-    def _visit_index(self, node: ast.Subscript) -> None:
-        visited = self.visit(node.slice)
-        assert isinstance(visited, ast.expr)
-        node.slice = visited
-
-    def _access(self, node: ast.Subscript) -> ast.expr:
-        axes = [nodes.clone(each) for each in self.axes]
-        for axis, index in zip(self.open, query.indices(node), strict=False):
-            axes[axis] = index
-        while axes and _is_whole(axes[-1]) and len(axes) > 1:
-            axes.pop()
-        made = nodes.subscript(self.base, axes, store=isinstance(node.ctx, ast.Store))
-        return nodes.copy_place(node, made)
-
-    def _shape(self, node: ast.Subscript) -> ast.expr | None:
-        match node:
-            case ast.Subscript(
-                value=ast.Attribute(value=ast.Name(id=name), attr="shape"), slice=axis
-            ) if name == self.name:
-                number = query.integer(axis)
-                if number is not None and -len(self.open) <= number < len(self.open):
-                    return self._extent(node, self.open[number])
-        return None
-
-    def _extent(self, node: ast.expr, axis: int) -> ast.expr:
-        text = lengths.extent_symbol(self.base, axis)
-        return nodes.copy_place(node, lengths.expression(lengths.symbol(text)))
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        match node:
-            case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]) if name == self.name:
-                return self._extent(node, self.open[0])
-        self.generic_visit(node)
-        return node
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        if isinstance(node.value, ast.Name) and node.value.id == self.name and node.attr == "dtype":
-            return nodes.copy_place(node, nodes.attribute(self.base, "dtype"))
-        self.generic_visit(node)
-        return node
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        if node.id != self.name:
-            return node
-        return nodes.copy_place(node, nodes.clone(self.value))
 
 
 def _drop(function: ast.FunctionDef, gone: Sequence[ast.stmt]) -> None:

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
-from astile.frontend.lengths import Lengths, Linear
+from astile.frontend.lengths import Lengths
 from astile.ir import query
 
 #: Gives the statements in place of one, or None where it stays.
 Rewrite = Callable[[ast.stmt, Lengths], "list[ast.stmt] | None"]
 
 
-def edited(function: ast.FunctionDef, sizes: Mapping[str, Linear], rewrite: Rewrite) -> bool:
+def edited(function: ast.FunctionDef, known: Lengths, rewrite: Rewrite) -> bool:
     """Rewrite statements in place, inner ones first; whether anything changed.
 
     Args:
         function: is edited.
-        sizes: names of integers that stay the same.
+        known: what is known of integers where it starts.
         rewrite: is asked for each statement.
     """
     editor = _Editor(rewrite)
-    known = Lengths(sizes)
     body: list[ast.stmt] = []
     for statement in function.body:
+        after = known.next(statement).after(statement)
         body += editor.statement(statement, known)
-        known = known.after(statement)
+        known = after
     function.body = body
     return editor.has_changed
 
@@ -38,18 +38,14 @@ class _Editor:
     def block(self, body: Sequence[ast.stmt], known: Lengths) -> list[ast.stmt]:
         done: list[ast.stmt] = []
         for statement in body:
+            after = known.next(statement)
             done += self.statement(statement, known)
+            known = after
         return done
 
     def statement(self, statement: ast.stmt, known: Lengths) -> list[ast.stmt]:
-        inner = known
-        if isinstance(statement, (ast.For, ast.While)):
-            inner = known.inside(statement)
         for body in query.bodies(statement):
-            here = inner
-            if isinstance(statement, ast.If) and body is statement.body:
-                here = known.under(statement.test, body)
-            body[:] = self.block(body, here)
+            body[:] = self.block(body, known.within(statement, body))
         made = self.rewrite(statement, known)
         if made is None:
             return [statement]

@@ -47,7 +47,7 @@ BECOMES = {
 }
 
 STAYS = {
-    "another name of the same cells": "t = A[1:]\nt[0] = 1\nreturn A",
+    "another name of the same cells": "t = A[::2]\nt[0] = 1\nreturn A",
     "bound twice": "t = A[:] * 2\nt = t + 1\nreturn t",
     "a function that is not cell by cell": "t = np.sort(A[:]) * 2\nreturn t",
     "a step": "return A[::2] * 2",

@@ -377,5 +377,7 @@ def test_conditions_on_sizes_tell_where_slices_start():
     for unsure in ("if i > 1:", "if n > 2:", "if i > 2 or n > 2:", "if A[0] > 2:"):
         text = before.replace("if i > 2:", unsure)
         assert shown(text) == as_given(text)
-    changed = "for i in range(A.shape[0]):\n    if i > 2:\n        i = n\n        A[i - 3:] = 1"
+    changed = (
+        "for i in range(A.shape[0]):\n    if i > 2:\n        i = int(B[0])\n        A[i - 3:] = 1"
+    )
     assert shown(changed) == as_given(changed)

@@ -69,7 +69,6 @@ STAYS = {
     "bound on two ways": "if n > 0:\n    r = A[0]\nelse:\n    r = A[1]\nr[0] = 1",
     "changed as a whole": LOOP + "    r = A[i]\n    r += 1\n    r[0] = 1",
     "copy": LOOP + "    r = A[i].copy()\n    r[0] = 1",
-    "part of a row": LOOP + "    r = A[i, 1:]\n    r[0] = 1",
     "base that is bound again": "C = A\nr = C[0]\nr[0] = 1",
     "mask of a row": LOOP + "    r = A[i]\n    r[r > 1] = 0",
     "index that may be outside": "k = B[0]\nr = A[k]\nfor i in range(n):\n    r[i] = 0",
