@@ -35,10 +35,10 @@ PASSES: tuple[Callable[[Program], Program], ...] = (
     counts,
     bounds,
     views,
-    tuples,
     iterations,
     views,
     iterations,
+    tuples,
     views,
 )
 #: How deep helpers may call helpers.

@@ -51,6 +51,12 @@ def index_counts(function: ast.FunctionDef) -> dict[str, int]:
                 seen(array, len(elements))
             case ast.Assign(targets=[ast.Subscript() as row], value=ast.Tuple()):
                 seen(*_reduced(row, counters))
+            case ast.Assign(targets=[ast.Tuple()], value=ast.Subscript() as row):
+                if not query.is_shape_of(row):
+                    seen(*_reduced(row, counters))
+            case ast.For(target=target, iter=iterable):
+                for array in _unpacked(target, iterable):
+                    seen(array, 2)
             case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=array)]):
                 seen(array, 1)
             case ast.Call(func=ast.Attribute(value=value, attr=word), args=arguments) if (
@@ -69,6 +75,21 @@ def index_counts(function: ast.FunctionDef) -> dict[str, int]:
         for name, array, given in rows:
             seen(array, given + counts.get(name, 0))
     return counts
+
+
+def _unpacked(target: ast.expr, iterable: ast.expr) -> Iterator[str]:
+    """Arrays whose rows a loop takes apart: ``for x, y in A``."""
+    match target, iterable:
+        case ast.Tuple(), ast.Name(id=array):
+            yield array
+        case (
+            ast.Tuple(elts=[ast.Name(), inner]),
+            ast.Call(func=ast.Name(id="enumerate"), args=[counted]),
+        ):
+            yield from _unpacked(inner, counted)
+        case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=arrays):
+            for each, gone_through in zip(targets, arrays, strict=False):
+                yield from _unpacked(each, gone_through)
 
 
 def _reduced(part: ast.expr, counters: set[str]) -> tuple[str | None, int]:

@@ -117,14 +117,14 @@ class _Counter:
     ) -> bool:
         pairs = self._pairs(target, iterable)
         reader = SpanReader(self.facts, known, own)
-        parts = [(name, self._part(reader, array, loop, known, own)) for name, array in pairs]
+        parts = [(each, self._part(reader, array, loop, known, own)) for each, array in pairs]
         if variable is None:
             variable = self._letter()
         read = query.names_read(self.program.function)
         reads: list[ast.stmt] = [
-            nodes.copy_place(loop, nodes.assign(name, _element(part, variable)))
-            for name, part in parts
-            if name in read
+            nodes.copy_place(loop, nodes.assign(nodes.clone(each), _element(part, variable)))
+            for each, part in parts
+            if query.names_written(each) & read
         ]
         extents = _distinct([part.spans[0].stop.minus(part.spans[0].start) for _, part in parts])
         stops = [sums.expression(each, known.spelled) for each in extents]
@@ -134,8 +134,8 @@ class _Counter:
         loop.body = [*reads, *loop.body]
         return True
 
-    def _pairs(self, target: ast.expr, iterable: ast.expr) -> list[tuple[str, ast.expr]]:
-        """Names, and the arrays whose elements they stand for."""
+    def _pairs(self, target: ast.expr, iterable: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+        """Names, or tuples of names, and the arrays whose elements they stand for."""
         match target, iterable:
             case ast.Tuple(elts=names), ast.Call(func=function, args=arrays, keywords=[]) if (
                 path_of(self.program, function) == "zip" and len(names) == len(arrays) > 0
@@ -145,8 +145,12 @@ class _Counter:
                 ]
                 if len(found) == len(names):
                     return found
-            case ast.Name(id=name), ast.Name() | ast.Subscript():
-                return [(name, iterable)]
+            case ast.Name(), ast.Name() | ast.Subscript():
+                return [(target, iterable)]
+            case ast.Tuple(elts=names), ast.Name() | ast.Subscript() if (
+                all(isinstance(each, ast.Name) for each in names) and self.facts.axes(iterable) == 2
+            ):
+                return [(target, iterable)]
         raise Kept("a loop over something that is not known to be an array")
 
     def _part(
