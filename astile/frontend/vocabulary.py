@@ -15,15 +15,15 @@ def _words(text: str) -> frozenset[str]:
 #: Functions that compute every cell of their result from the same cell of their arguments.
 CELLWISE = _words(
     "abs absolute add arccos arccosh arcsin arcsinh arctan arctan2 arctanh around cbrt ceil "
-    "copysign cos cosh deg2rad degrees divide equal exp exp2 expm1 fabs fix floor floor_divide "
-    "fmax fmin fmod greater greater_equal heaviside hypot isfinite isinf isnan less less_equal log "
-    "log10 log1p log2 logical_and logical_not logical_or logical_xor maximum minimum mod multiply "
-    "negative not_equal rad2deg radians remainder rint round sign sin sinh sqrt square subtract "
-    "tan tanh true_divide trunc where"
+    "clip copysign cos cosh deg2rad degrees divide equal exp exp2 expm1 fabs fix floor "
+    "floor_divide fmax fmin fmod greater greater_equal heaviside hypot isfinite isinf isnan "
+    "less less_equal log log10 log1p log2 logical_and logical_not logical_or logical_xor "
+    "maximum minimum mod multiply negative not_equal rad2deg radians remainder rint round sign "
+    "sin sinh sqrt square subtract tan tanh true_divide trunc where"
 )
 #: Those among them whose result has the type that their arguments join to, truth values too.
 SAME_TYPE = _words(
-    "abs absolute add around fmax fmin maximum minimum multiply negative round subtract"
+    "abs absolute add around clip fmax fmin maximum minimum multiply negative round subtract"
 )
 #: Those whose results are truth values, whatever their arguments are.
 TRUTHS = _words(

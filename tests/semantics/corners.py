@@ -500,6 +500,12 @@ def doubled_rows(rows, out):
             out[rows[i], j] *= 2
 
 
+def clipped_between(a, low, high, out):
+    for i in range(a.shape[0]):
+        out[i, 0] = np.clip(a[i, 0], low, high)
+        out[i, 1:] = np.clip(a[i, 1:], low, high)
+
+
 def chosen_and_clipped(x, a, out):
     low = x[0]
     for i in range(len(x)):

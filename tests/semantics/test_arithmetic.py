@@ -179,6 +179,21 @@ def test_12_numbers_that_are_chosen_or_clipped():
     agrees(corners.chosen_and_returned, x, a, zeros((3, 4)))
 
 
+@pytest.mark.parametrize(
+    ("dtype", "low", "high"),
+    [
+        ("uint8", -1, 2),
+        ("uint8", 1, 300),
+        ("int8", -500, 300),
+        ("uint64", -1, 5),
+        ("float32", 0, 1),
+    ],
+)
+def test_12_bounds_that_no_cell_reaches(dtype, low, high):
+    a = np.array([[0, 1, 2], [5, 100, 127]], dtype)
+    agrees(corners.clipped_between, a, low, high, zeros((2, 3)))
+
+
 @pytest.mark.parametrize("function", [corners.chosen_and_changed, corners.chosen_and_widened])
 @pytest.mark.parametrize("target", ["cpu", "emulate"])
 def test_12_arrays_without_axes_that_are_changed_in_place(function, target):

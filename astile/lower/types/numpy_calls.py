@@ -273,6 +273,8 @@ class NumpyCalls(Operators):
                 self.refuse_choice(each)
             self.check_cast(kind, each)
             cast = self.beside_array if whole else self._operand
+            if not tested and each is not plain[0] and self.kinds.of(each) == "int":
+                text = _held(kind, text)
             found.append(text if kind is None else cast(kind, each, text))
         return [*made[:tested], *found]
 
@@ -299,3 +301,15 @@ class NumpyCalls(Operators):
             else text
             for own, wanted, text in zip(given, inputs, made.args, strict=False)
         ]
+
+
+def _held(kind: Kind | None, bound: ast.expr) -> ast.expr:
+    """A bound of `np.clip`, an integer of Python: one that no cell reaches bounds nothing."""
+    if kind is None or family(kind) not in ("i", "u") or isinstance(bound, ast.Constant):
+        return bound
+    limits = np.iinfo(kind)
+    if limits.max < np.iinfo("int64").max:
+        bound = nodes.call("min", [bound, nodes.const(int(limits.max))])
+    if limits.min > np.iinfo("int64").min:
+        bound = nodes.call("max", [bound, nodes.const(int(limits.min))])
+    return bound
