@@ -184,6 +184,7 @@ def flow(
         may_sources: sources that hide nothing.
     """
     every = [sinks, sources, *([] if may_sources is None else [may_sources])]
+    every = [_without_divisions(each) for each in every]
     found = _flow(every, schedule)
     if any(map(_divides, every)) and not _is_last(found, every, schedule):
         every = [each.detect_equalities() for each in every]
@@ -207,6 +208,21 @@ def _divides(accesses: UnionMap) -> bool:
     return any(int(piece.dim(dim_type.div)) for piece in pieces)
 
 
+def _without_divisions(accesses: UnionMap) -> UnionMap:
+    """The same accesses, without the divisions that say nothing new of them.
+
+    A loop that runs to a quotient of sizes often has bounds inside of it that are no wider.
+    """
+    if not _divides(accesses):
+        return accesses
+    result = UnionMap.empty(accesses.get_space())
+    for each in maps(accesses):
+        wider = each.remove_divs()
+        same = wider if wider.is_subset(each) else each
+        result = result.union(UnionMap.from_map(same))
+    return result
+
+
 def _is_last(flow: UnionFlow, accesses: Sequence[UnionMap], schedule: UnionMap) -> bool:
     """Whether a result of isl relates each sink to the last sources before it, and to no others.
 
@@ -225,25 +241,23 @@ def _is_last(flow: UnionFlow, accesses: Sequence[UnionMap], schedule: UnionMap) 
         return False
     last = found.intersect_range(sources.domain()) if may_sources else found
     hiding = earlier.intersect_range(sources.domain()) if may_sources else earlier
-    every_time = times.range().universe()
-    later = every_time.lex_lt_union_set(every_time)
-    if not hiding.domain().is_subset(last.domain()) or _meet(last, hiding, times, later):
+    later = times.lex_lt_union_map(times)
+    if not hiding.domain().is_subset(last.domain()) or _meet(last, hiding, later):
         return False
     if not may_sources:
         return True
     lost = earlier.subtract(found)  # has to be hidden
-    not_earlier = every_time.lex_le_union_set(every_time)
     return (
-        not _meet(found, last, times, later)
+        not _meet(found, last, later)
         and lost.domain().is_subset(last.domain())
-        and not _meet(last, lost, times, not_earlier)
+        and not _meet(last, lost, times.lex_le_union_map(times))
     )
 
 
-def _meet(first: UnionMap, second: UnionMap, times: UnionMap, relation: UnionMap) -> bool:
-    """Whether two relations give some sink sources whose times are in a relation to each other."""
-    pairs = first.apply_range(times).range_product(second.apply_range(times))
-    return not pairs.intersect_range(relation.wrap()).is_empty()
+def _meet(first: UnionMap, second: UnionMap, order: UnionMap) -> bool:
+    """Whether two relations give some sink sources that are in an order to each other."""
+    pairs = first.range_product(second)
+    return not pairs.intersect_range(order.wrap()).is_empty()
 
 
 def integer(value: Val) -> int:
