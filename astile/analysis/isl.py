@@ -169,6 +169,10 @@ class Session:
             self._answers[question] = answer()
         return cast("T", self._answers[question])
 
+    def knows(self, question: Hashable) -> bool:
+        """Whether a question was asked before."""
+        return question in self._answers
+
 
 def flow(
     sinks: UnionMap, sources: UnionMap, schedule: UnionMap, may_sources: UnionMap | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from astile.analysis import isl
 from astile.analysis.proof.dataflow import dependences
 
@@ -105,3 +107,121 @@ def test_versions_for_other_sizes_are_looked_at_one_by_one() -> None:
     assert found.without.is_equal(flow.get_must_no_source())
     some = [str(each.get_tuple_name(isl.dim_type.in_)) for each in isl.maps(found.must)]
     assert sorted(set(some)) == ["V", "W"]
+
+
+def test_a_division_that_says_nothing_new_changes_nothing() -> None:
+    reads = maps("R[i] -> A[i] : 0 <= i < n and 2 * floor(n / 2) >= i - 1")
+    odd = maps("W[i] -> A[i] : 0 <= i < n and 2 * floor(n / 2) > i")
+    times = maps("R[i] -> [1, i]", "W[i] -> [0, i]")
+    for writes in (odd, maps("W[i] -> A[i] : 0 <= i < n and 2 * floor(n / 2) >= i - 1")):
+        flow = isl.flow(reads, writes, times)
+        wanted = reads.apply_range(writes.reverse()).reverse()
+        assert flow.get_must_dependence().is_equal(wanted)
+        missing = reads.subtract_domain(wanted.range())
+        assert flow.get_must_no_source().is_equal(missing)
+    last = maps("R[n] -> A[n] : n > 0 and exists (e : n = 2 e)")
+    assert isl.flow(last, odd, times).get_must_dependence().is_empty()
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[isl.UnionMap]:
+    """The sinks that isl was asked about."""
+    found: list[isl.UnionMap] = []
+    flow = isl.flow
+
+    def counted(sinks: isl.UnionMap, *others: isl.UnionMap) -> isl.UnionFlow:
+        found.append(sinks)
+        return flow(sinks, *others)
+
+    monkeypatch.setattr(isl, "flow", counted)
+    return found
+
+
+TWO = ("W2w0[v] -> A[0] : 0 <= v < n", "W3w0[v] -> A[0] : 0 <= v < n")
+
+
+def test_accesses_that_are_numbered_anew_are_not_asked_about_again(
+    asked: list[isl.UnionMap],
+) -> None:
+    session = isl.Session()
+
+    def union(*texts: str) -> isl.UnionMap:
+        return session.union_map(["n"], texts)
+
+    times = union("W2w0[v] -> [1, v]", "W3w0[v] -> [4, v]", "R4r0[u] -> [5, u]")
+    reads = union("R4r0[u] -> A[0] : 0 <= u < n")
+    first = dependences(reads, union(*TWO), times, session=session)
+    assert first.must.is_equal(union("W3w0[v] -> R4r0[u] : 0 <= u < n and v = n - 1"))
+    # the second write has the name of the first one now
+    writes = union(TWO[0].replace("W2", "W1"), TWO[1].replace("W3", "W2"))
+    times = union("W1w0[v] -> [0, v]", "W2w0[v] -> [7, v]", "R9r0[k] -> [9, k]")
+    reads = union("R9r0[k] -> A[0] : 0 <= k < n")
+    second = dependences(reads, writes, times, session=session)
+    assert second.must.is_equal(union("W2w0[v] -> R9r0[u] : 0 <= u < n and v = n - 1"))
+    assert second.may.is_equal(second.must)
+    assert second.without.is_empty()
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("writes", "times", "wanted"),
+    [
+        # the other order
+        (TWO, ("W2w0[v] -> [4, v]", "W3w0[v] -> [1, v]"), "W2w0[v] -> R4r0[u] : v = n - 1"),
+        # the other way through the loop
+        (TWO, ("W2w0[v] -> [1, v]", "W3w0[v] -> [4, -v]"), "W3w0[v] -> R4r0[u] : v = 0"),
+        # after the read
+        (TWO, ("W2w0[v] -> [1, v]", "W3w0[v] -> [6, v]"), "W2w0[v] -> R4r0[u] : v = n - 1"),
+        # another cell
+        (
+            (TWO[0], "W3w0[v] -> A[1] : 0 <= v < n"),
+            ("W2w0[v] -> [1, v]", "W3w0[v] -> [4, v]"),
+            "W2w0[v] -> R4r0[u] : v = n - 1",
+        ),
+    ],
+)
+def test_accesses_that_meet_in_another_order_are_asked_about(
+    writes: tuple[str, str], times: tuple[str, str], wanted: str
+) -> None:
+    session = isl.Session()
+
+    def union(*texts: str) -> isl.UnionMap:
+        return session.union_map(["n"], texts)
+
+    reads = union("R4r0[u] -> A[0] : 0 <= u < n")
+    read = "R4r0[u] -> [5, u]"
+    known = union("W2w0[v] -> [1, v]", "W3w0[v] -> [4, v]", read)
+    dependences(reads, union(*TWO), known, session=session)
+    found = dependences(reads, union(*writes), union(*times, read), session=session)
+    assert found.must.is_equal(union(f"{wanted} and 0 <= u < n"))
+
+
+def test_a_read_and_a_write_of_one_name_are_no_others() -> None:
+    session = isl.Session()
+
+    def union(*texts: str) -> isl.UnionMap:
+        return session.union_map(["n"], texts)
+
+    times = union("S1[i] -> [1, i]", "S2[i] -> [2, i]")
+    reads = union("S1[i] -> A[i] : 0 < i < n")
+    own = dependences(reads, union("S1[i] -> A[i + 1] : 0 <= i < n"), times, session=session)
+    assert own.must.is_equal(union("S1[i] -> S1[i + 1] : 0 <= i < n - 1"))
+    other = dependences(reads, union("S2[i] -> A[i + 1] : 0 <= i < n"), times, session=session)
+    assert other.must.is_empty()
+
+
+def test_what_may_be_written_is_asked_about_apart_from_what_is() -> None:
+    session = isl.Session()
+
+    def union(*texts: str) -> isl.UnionMap:
+        return session.union_map(["n"], texts)
+
+    reads = union("R4r0[] -> A[0]")
+    times = union("W2w0[] -> [0]", "W3w0[] -> [1]", "R4r0[] -> [2]")
+    writes = union("W2w0[] -> A[0]"), union("W3w0[] -> A[0]")
+    sure = dependences(reads, union("W2w0[] -> A[0]", "W3w0[] -> A[0]"), times, session=session)
+    assert sure.must.is_equal(union("W3w0[] -> R4r0[]"))
+    maybe = dependences(reads, writes[0], times, writes[1], session=session)
+    assert maybe.may.is_equal(union("W2w0[] -> R4r0[]", "W3w0[] -> R4r0[]"))
+    other = dependences(reads, writes[1], times, writes[0], session=session)
+    assert other.may.is_equal(union("W3w0[] -> R4r0[]"))

@@ -11,13 +11,11 @@ reads, which are many where the cells are numbered by tiles in tiles.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from astile.analysis import isl
-
-#: Name of a tuple and its number of coordinates.
-_Space = tuple[str, int]
+from astile.analysis.proof.questions import Asker, Question, Space, Times, space
 
 
 @dataclass(frozen=True)
@@ -35,6 +33,38 @@ class Dependences:
     may: isl.UnionMap = field(repr=False)
     without: isl.UnionMap = field(repr=False)
     maybe_without: isl.UnionMap = field(repr=False)
+
+    @classmethod
+    def plain(cls, must: isl.UnionMap, without: isl.UnionMap) -> Dependences:
+        """The dependences where all sources hide the ones before them."""
+        return cls(must, must, without, without)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all sources are known to hide the ones before them."""
+        return self.may is self.must and self.maybe_without is self.without
+
+    def joined(self, other: Dependences) -> Dependences:
+        """These and the dependences of other sinks."""
+        must, without = self.must.union(other.must), self.without.union(other.without)
+        if self.is_plain and other.is_plain:
+            return Dependences.plain(must, without)
+        maybe_without = self.maybe_without.union(other.maybe_without)
+        return Dependences(must, self.may.union(other.may), without, maybe_without)
+
+    def renamed(self, names: Mapping[str, str]) -> Dependences:
+        """The same for accesses of other names.
+
+        Args:
+            names: name -> other name.
+        """
+        if all(name == other for name, other in names.items()):
+            return self
+        must, without = _renamed(self.must, names), _renamed(self.without, names)
+        if self.is_plain:
+            return Dependences.plain(must, without)
+        may, maybe_without = _renamed(self.may, names), _renamed(self.maybe_without, names)
+        return Dependences(must, may, without, maybe_without)
 
 
 def dependences(
@@ -58,45 +88,101 @@ def dependences(
     """
     reads, writes = _by_array(sinks), _by_array(sources)
     maybe = {} if may_sources is None else _by_array(may_sources)
-    times = _Times(schedule)
+    times = Times(schedule)
     nothing = isl.UnionMap.empty(sinks.get_space())
-    result = Dependences(nothing, nothing, nothing, nothing)
+    result = Dependences.plain(nothing, nothing)
     for array, found_reads in reads.items():
         some = [e for e in found_reads if e.get_tuple_name(isl.dim_type.in_) not in settled]
-        every = [*some, *writes.get(array, ()), *maybe.get(array, ())]
-        if len(every) == len(some):
-            alone = _union(nothing, some)
-            found = Dependences(nothing, nothing, alone, alone)
+        certain, others = writes.get(array, ()), maybe.get(array, ())
+        if certain or others:
+            found = _recalled(session, some, certain, others, times)
         else:
-            found = _recalled(
-                session,
-                _union(nothing, some),
-                _union(nothing, writes.get(array, ())),
-                times.of(every),
-                _union(nothing, maybe[array]) if array in maybe else None,
-            )
-        result = Dependences(
-            result.must.union(found.must),
-            result.may.union(found.may),
-            result.without.union(found.without),
-            result.maybe_without.union(found.maybe_without),
-        )
+            found = Dependences.plain(nothing, _union(nothing, some))
+        result = result.joined(found)
     return result
 
 
 def _recalled(
     session: isl.Session | None,
-    sinks: isl.UnionMap,
-    sources: isl.UnionMap,
-    schedule: isl.UnionMap,
-    may_sources: isl.UnionMap | None,
+    sinks: Sequence[isl.Map],
+    sources: Sequence[isl.Map],
+    may_sources: Sequence[isl.Map],
+    times: Times,
 ) -> Dependences:
-    """The dependences of one array, from the session where they were found before."""
+    """The dependences of one array, from the session for sinks whose were found before."""
+    nothing = times.nothing
+
+    def found(some: Sequence[isl.Map]) -> Dependences:
+        return _of_array(
+            _union(nothing, some),
+            _union(nothing, sources),
+            times.of([*some, *sources, *may_sources]),
+            _union(nothing, may_sources) if may_sources else None,
+        )
+
     if session is None:
-        return _of_array(sinks, sources, schedule, may_sources)
-    accesses = (sinks, sources, schedule, *([] if may_sources is None else [may_sources]))
-    question = (_of_array, *(each.to_str() for each in accesses))
-    return session.recalled(question, lambda: _of_array(sinks, sources, schedule, may_sources))
+        return found(sinks)
+    asker = Asker(sources, may_sources, times)
+    asked = [(each, asker.question(each)) for each in sinks]
+    new = [each for each, question in asked if not (question and session.knows(question.text))]
+    answers = _by_sink(found(new), new) if new else {}
+    result = Dependences.plain(nothing, nothing)
+    for each, question in asked:
+        answer = answers.get(space(each, isl.dim_type.in_))
+        if question is not None:
+            answer = _kept(session, question, answer)
+        assert answer is not None
+        result = result.joined(answer)
+    return result
+
+
+def _kept(session: isl.Session, question: Question, answer: Dependences | None) -> Dependences:
+    """The answer to a question, from the session where it is known, in its own names."""
+    known, names = session.recalled(question.text, lambda: (answer, question.names))
+    assert known is not None
+    return known.renamed(dict(zip(names, question.names, strict=True)))
+
+
+def _by_sink(found: Dependences, sinks: Sequence[isl.Map]) -> dict[Space, Dependences]:
+    """Sink -> its dependences."""
+    spaces = [space(each, isl.dim_type.in_) for each in sinks]
+    if len(spaces) == 1:
+        return {spaces[0]: found}
+    must, without = (
+        _parted(found.must, isl.dim_type.out, spaces),
+        _parted(found.without, isl.dim_type.in_, spaces),
+    )
+    if found.is_plain:
+        return {each: Dependences.plain(must[each], without[each]) for each in spaces}
+    may = _parted(found.may, isl.dim_type.out, spaces)
+    maybe_without = _parted(found.maybe_without, isl.dim_type.in_, spaces)
+    return {
+        each: Dependences(must[each], may[each], without[each], maybe_without[each])
+        for each in spaces
+    }
+
+
+def _parted(
+    relation: isl.UnionMap, side: isl.dim_type, spaces: Sequence[Space]
+) -> dict[Space, isl.UnionMap]:
+    """The parts of a relation by the tuple on one side."""
+    parts: dict[Space, list[isl.Map]] = {each: [] for each in spaces}
+    for piece in isl.maps(relation):
+        parts[space(piece, side)].append(piece)
+    nothing = isl.UnionMap.empty(relation.get_space())
+    return {each: _union(nothing, pieces) for each, pieces in parts.items()}
+
+
+def _renamed(relation: isl.UnionMap, names: Mapping[str, str]) -> isl.UnionMap:
+    result = isl.UnionMap.empty(relation.get_space())
+    for piece in isl.maps(relation):
+        for side, name in zip(
+            (isl.dim_type.in_, isl.dim_type.out), isl.tuple_names(piece), strict=True
+        ):
+            if names.get(name, name) != name:
+                piece = piece.set_tuple_name(side, names[name])
+        result = result.union(isl.UnionMap.from_map(piece))
+    return result
 
 
 def _of_array(
@@ -155,16 +241,12 @@ def _only(
     return pairs.reverse(), sinks.subtract(sinks.intersect_domain(pairs.domain()))
 
 
-def _by_array(accesses: isl.UnionMap) -> dict[_Space, list[isl.Map]]:
+def _by_array(accesses: isl.UnionMap) -> dict[Space, list[isl.Map]]:
     """Array -> the accesses of it; pieces that are one in truth are made one."""
-    found: dict[_Space, list[isl.Map]] = {}
+    found: dict[Space, list[isl.Map]] = {}
     for piece in isl.maps(accesses.coalesce()):
-        found.setdefault(_space(piece, isl.dim_type.out), []).append(piece)
+        found.setdefault(space(piece, isl.dim_type.out), []).append(piece)
     return found
-
-
-def _space(piece: isl.Map, side: isl.dim_type) -> _Space:
-    return piece.get_tuple_name(side), int(piece.dim(side))
 
 
 def _union(nothing: isl.UnionMap, pieces: Iterable[isl.Map]) -> isl.UnionMap:
@@ -172,41 +254,3 @@ def _union(nothing: isl.UnionMap, pieces: Iterable[isl.Map]) -> isl.UnionMap:
     for each in pieces:
         result = result.union(isl.UnionMap.from_map(each))
     return result
-
-
-class _Times:
-    """A schedule, cut to what orders some accesses.
-
-    Args:
-        schedule: access instance -> time; all times have the same length.
-    """
-
-    def __init__(self, schedule: isl.UnionMap) -> None:
-        self._nothing = isl.UnionMap.empty(schedule.get_space())
-        self._maps: dict[_Space, list[isl.Map]] = {}
-        for piece in isl.maps(schedule):
-            self._maps.setdefault(_space(piece, isl.dim_type.in_), []).append(piece)
-        self._known: dict[_Space, list[tuple[int | None, ...]]] = {}
-
-    def of(self, accesses: Iterable[isl.Map]) -> isl.UnionMap:
-        """The times of accesses, without the entries in which all of them agree."""
-        spaces = {_space(each, isl.dim_type.in_): None for each in accesses}
-        maps = [each for space in spaces for each in self._maps.get(space, ())]
-        known = [each for space in spaces for each in self._constants(space)]
-        length = len(known[0]) if known else 0
-        shared = [k for k in range(length) if known[0][k] is not None]
-        shared = [k for k in shared if all(each[k] == known[0][k] for each in known)]
-        if len(shared) == length:
-            shared = shared[1:]  # a time without entries is no time
-        result = self._nothing
-        for each in maps:
-            for position in reversed(shared):
-                each = each.project_out(isl.dim_type.out, position, 1)
-            result = result.union(isl.UnionMap.from_map(each))
-        return result
-
-    def _constants(self, space: _Space) -> list[tuple[int | None, ...]]:
-        """For each map of a space, the entries of its times that are numbers."""
-        if space not in self._known:
-            self._known[space] = [isl.constants(each) for each in self._maps.get(space, ())]
-        return self._known[space]
