@@ -30,7 +30,7 @@ def assert_right(run: Run) -> None:
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", corpus.programs())
 def test_programs_as_they_stand(name: str, target: str) -> None:
-    (run,) = bare(few(name), [target])
+    (run,) = bare(few(name), [target], seeds=(1,))
     assert_right(run)
 
 

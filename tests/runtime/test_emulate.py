@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ from astile.runtime import emulate
 from astile.runtime.emulate import BarrierError, EmulationError, EmulationReport, Order, RaceError
 from tests.support.emulated_faults import FAULTS, arguments
 from tests.support.emulated_kernels import CONV_ADD, HISTOGRAM, MATMUL, REDUCTION
+from tests.support.pace import is_within
 
 ORDERS: list[Order] = ["forward", "reverse", 0, 1, 2, 12345]
 
@@ -233,7 +233,5 @@ def test_a_tiled_matmul_of_128_takes_less_than_five_seconds() -> None:
     a, b = rng.random((128, 128), np.float32), rng.random((128, 128), np.float32)
     c = np.zeros((128, 128), np.float32)
     function = emulate.load(MATMUL, "matmul")
-    start = time.process_time()
-    function(a, b, c)
-    assert time.process_time() - start < 5
+    assert is_within(5, lambda: function(a, b, c), tries=1)
     np.testing.assert_allclose(c, a @ b, rtol=1e-5)
