@@ -11,7 +11,7 @@ What it compiles is the same to the bit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,8 @@ from numba.core.untyped_passes import (  # noqa: TID251
     ReconstructSSA,
 )
 
+from astile.intrinsics.quick_steps import instead, quicker
+
 #: Functions that numba expands where they are called, by the last part of their names.
 _EXPANDED = ("array", "reduce", "stencil")
 #: Expressions that come from closures, and from lists that may become arrays.
@@ -53,6 +55,7 @@ def use_quick_compiler(function: Any) -> None:
     Args:
         function: decorated with `njit`, and not compiled so far.
     """
+    function.compile = quicker()(function.compile)
     if not function.targetoptions.get("parallel"):
         function._compiler.pipeline_class = _Compiler
 
@@ -110,7 +113,7 @@ def _without_last_uses(kind: Any) -> Any:
 
     class Quick(kind):  # type: ignore[misc]
         def run_pass(self, state: Any) -> bool:
-            with _instead(PostProcessor, "run", _order_blocks):
+            with instead(PostProcessor, "run", _order_blocks):
                 return bool(super().run_pass(state))
 
     return register_pass(mutates_CFG=True, analysis_only=False)(Quick)
@@ -119,7 +122,7 @@ def _without_last_uses(kind: Any) -> Any:
 @register_pass(mutates_CFG=False, analysis_only=False)
 class _Renaming(_without_last_uses(ReconstructSSA)):  # type: ignore[misc]
     def run_pass(self, state: Any) -> bool:
-        with _instead(_FixSSAVars, "_stmt_index", _position):
+        with instead(_FixSSAVars, "_stmt_index", _position):
             return bool(super().run_pass(state))
 
 
@@ -160,23 +163,6 @@ _INSTEAD = {
 _INSTEAD[ReconstructSSA] = _Renaming
 
 
-@contextmanager
-def _instead(owner: Any, name: str, value: Any) -> Iterator[None]:
-    """Another attribute for a while: numba holds its lock, and nothing else is compiled meanwhile.
-
-    What is compiled for the same function, inside, may do the same.
-    """
-    outer = vars(owner).get(name)
-    setattr(owner, name, value)
-    try:
-        yield
-    finally:
-        if outer is not None:
-            setattr(owner, name, outer)
-        else:
-            delattr(owner, name)
-
-
 def _remembering(
     owner: Any, name: str, is_pure: Callable[[Any], bool] = lambda _: True
 ) -> AbstractContextManager[None]:
@@ -198,7 +184,7 @@ def _remembering(
             found = known[first, second] = ask(first, second, *more)
         return found
 
-    return _instead(owner, name, remembered)
+    return instead(owner, name, remembered)
 
 
 def _is_pure(function: Any) -> bool:
