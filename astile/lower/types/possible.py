@@ -77,6 +77,8 @@ def union(found: Iterable[Several]) -> Several:
         if each is None:
             return None
         whole |= each
+    if len(whole) < 2:
+        return frozenset(whole)
     kinds = [each.kind for each in whole]
     open_ = {each.kind for each in whole if each.number is None and each.kind in PYTHON}
     open_ |= {kind for kind in kinds if kinds.count(kind) > _MOST}

@@ -96,13 +96,29 @@ class Calls:
         read = [each for each in known if each not in self.words.imports]
         return (read[0] if read else "number") + (word or "_v")
 
-    def may_be_named(self, node: ast.AST) -> bool:
-        """Whether a value is one that may get a name: nothing in it does more than compute."""
-        return self.function(node) in _NAMED and all(
-            isinstance(each.func, ast.Name) and each.func.id in self.words.imports
-            for each in query.preorder(node)
-            if isinstance(each, ast.Call)
-        )
+    def inside(self, node: ast.AST) -> tuple[set[str], set[str | None]] | None:
+        """The names in a value that may get a name itself, and the arrays that it reads.
+
+        Returns:
+            With None among the arrays for one that is not known. None where something in the value
+            does more than compute.
+        """
+        names: set[str] = set()
+        arrays: set[str | None] = set()
+        for each in query.preorder(node):
+            if isinstance(each, ast.Name):
+                names.add(each.id)
+            elif isinstance(each, ast.arg):
+                names.add(each.arg)
+            elif isinstance(each, ast.Subscript):
+                arrays.add(query.base_name(each))
+            elif isinstance(each, ast.Call):
+                function = each.func.id if isinstance(each.func, ast.Name) else ""
+                if function not in self.words.imports:
+                    return None
+                if self._calls.get(function, "").startswith(("load", "get")):
+                    arrays.add(_array(each, self._calls[function]))
+        return names, arrays
 
     def stores(self, statement: ast.stmt) -> str | None:
         """The array that a statement changes: empty where it may be any, None where it is none."""
@@ -125,18 +141,6 @@ class Calls:
             return None
         assert isinstance(call, ast.Call)
         return _array(call, function)
-
-    def read_by(self, value: ast.expr) -> set[str | None]:
-        """The arrays that a value reads; None where one of them is not known."""
-        found: set[str | None] = set()
-        for node in query.preorder(value):
-            function = self.function(node)
-            if isinstance(node, ast.Subscript):
-                found.add(query.base_name(node))
-            elif function is not None and function.startswith(("load", "get")):
-                assert isinstance(node, ast.Call)
-                found.add(_array(node, function))
-        return found
 
     def may_be_any(self, array: str | None) -> bool:
         """Whether an array may lie in the memory of another one."""
@@ -195,10 +199,10 @@ def _replaced(
 
         def rewritten(node: ast.AST, before: list[ast.stmt] = before) -> ast.AST:
             function = calls.function(node)
-            if function is not None and calls.may_be_named(node):
+            if function in _NAMED:
                 assert isinstance(node, ast.Call)
                 key = era.key(node)
-                if key in repeated:
+                if key is not None and key in repeated:
                     if key not in names:
                         names[key] = calls.words.fresh(calls.wanted(node, function))
                         before.append(nodes.assign(names[key], node))
@@ -228,10 +232,12 @@ def _occurrences(
         pending: list[ast.AST] = [statement]
         while pending:
             node = pending.pop()
-            if calls.function(node) in kinds and calls.may_be_named(node) and node is not whole:
+            if calls.function(node) in kinds and node is not whole:
                 assert isinstance(node, ast.Call)
-                yield era.key(node)
-                continue
+                key = era.key(node)
+                if key is not None:
+                    yield key
+                    continue
             pending += query.children(node)
         era.after(statement)
 
@@ -251,10 +257,16 @@ class _Eras:
         #: array -> its last change; that of any array under the empty name
         self._stored: dict[str, int] = {}
 
-    def key(self, call: ast.Call) -> tuple[str, int]:
-        """A value: its text, and the number of the last change before it."""
-        since = [self._changed.get(name, 0) for name in query.names(call)]
-        arrays = self._calls.read_by(call)
+    def key(self, call: ast.Call) -> tuple[str, int] | None:
+        """A value: its text, and the number of the last change before it.
+
+        None where something in it does more than compute, so that it gets no name.
+        """
+        inside = self._calls.inside(call)
+        if inside is None:
+            return None
+        names, arrays = inside
+        since = [self._changed.get(name, 0) for name in names]
         if any(map(self._calls.may_be_any, arrays)):
             since += self._stored.values()
         elif arrays:
