@@ -259,11 +259,12 @@ class Checker:
             reads = reads.subtract_range(self._reads_outside())
             values = values.intersect_range(reads.domain())
             expected = expected.intersect_range(reads.domain())
-            apart = self._sizes_apart(expected, values)
+            lost, gained = expected.subtract(values), values.subtract(expected)
+            apart = self._sizes_apart(lost, gained)
             self.session.tick()
             if not apart.is_empty():
                 order = Reordering(model, other, hints, self._sizes_apart, exact=self.exact)
-                reordered = order.kept(reads, expected, values)
+                reordered = order.kept(reads, values, lost, gained)
                 if reordered is None:
                     self.session.tick()
                     explorer = Explorer(model, other, hints, flow, found)

@@ -148,7 +148,9 @@ class Reach:
         Raises:
             isl.Error: when isl fails.
         """
-        result = sizes.intersect(self._original.sizes)
+        result = sizes.coalesce().intersect(self._original.sizes)
+        if result.plain_is_empty():
+            return result
         for array in arrays or sorted(self._original.names.ranks):
             if array not in self._leaving:
                 self._leaving[array] = self._sizes_outside(array)

@@ -42,7 +42,11 @@ class Reordering:
     exact: bool
 
     def kept(
-        self, reads: isl.UnionMap, expected: isl.UnionMap, values: isl.UnionMap
+        self,
+        reads: isl.UnionMap,
+        values: isl.UnionMap,
+        lost: isl.UnionMap,
+        gained: isl.UnionMap,
     ) -> Kind | None:
         """What is kept although the parts of reductions come in another order, None for nothing.
 
@@ -50,33 +54,48 @@ class Reordering:
 
         Args:
             reads: read of the new program -> read of the original.
-            expected: write of the original -> read of the new program that has to get its value.
-            values: the same for the values that it gets.
+            values: write of the original -> read of the new program that gets its value.
+            lost: the same for values that it should get, but does not.
+            gained: those of `values` that it should not get.
         """
         updates, others = updates_of(self.model), updates_of(self.other)
         whole = integral(updates, self.model)
-        if whole and self._same_parts(reads, whole, integral(others, self.other)):
+        differing = lost.range().union(gained.range())
+
+        def same_parts(some: Mapping[str, Update], of_other: Mapping[str, Update]) -> bool:
+            concerned = differing.union(self._fed_by(some, values)).universe()
+            return self._same_parts(reads.intersect_domain(concerned), some, of_other)
+
+        if whole and same_parts(whole, integral(others, self.other)):
             return "equal"
         if self.exact or len(whole) == len(updates):
             return None
         moved = {
             name: each
             for name, each in updates.items()
-            if self._is_moved(each, reads, expected, values)
+            if self._is_moved(each, reads, lost, gained)
         }
         # sums that keep their order are followed through copies of what is there of them so far
         for some in [moved, updates] if len(moved) < len(updates) else [updates]:
-            if self._same_parts(reads, some, others):
+            if same_parts(some, others):
                 return "equal up to reassociation"
         return None
 
+    def _fed_by(self, updates: Mapping[str, Update], values: isl.UnionMap) -> isl.UnionSet:
+        """The reads of the new program that get what an update left.
+
+        Where the last write before a read is none, no update comes between it and the read.
+        """
+        writes = [each.instance for each in updates.values()]
+        return values.intersect_domain(self.model.session.union_set((), writes)).range()
+
     def _is_moved(
-        self, update: Update, reads: isl.UnionMap, expected: isl.UnionMap, values: isl.UnionMap
+        self, update: Update, reads: isl.UnionMap, lost: isl.UnionMap, gained: isl.UnionMap
     ) -> bool:
         """Whether an update adds to another value of its cell than in the original."""
         foreign = foreign_reads(self.model, {update.statement.name: update})
         own = reads.intersect_range(self.model.sinks.domain().subtract(foreign)).domain()
-        first, second = expected.intersect_range(own), values.intersect_range(own)
+        first, second = lost.intersect_range(own), gained.intersect_range(own)
         return not self.apart(first, second).is_empty()
 
     def _same_parts(
@@ -85,7 +104,8 @@ class Reordering:
         """Whether reductions get the same contributions, in whatever order.
 
         Args:
-            reads: read of the new program -> read of the original.
+            reads: read of the new program -> read of the original; those may be left out that
+                get what no update left, as they should.
             updates: those updates of the original whose order may change.
             others: those of the new program.
         """
@@ -112,10 +132,11 @@ class Reordering:
         found = passed_on(after, merges, changed, self.other)
         if found is None or not come_once(found, self.hints, changed):
             return False
+        reads = reads.intersect_range(foreign_reads(self.model, updates))
+        found = found.intersect_range(reads.domain())
         hinted = found.apply_domain(self.hints.writes)
         kept = found.subtract_domain(self.hints.writes.domain())
-        reads = reads.intersect_range(foreign_reads(self.model, updates))
-        values = kept.union(hinted).intersect_range(reads.domain())
+        values = kept.union(hinted)
         values = values.subtract_range(reads.intersect_range(before.undefined).domain())
         reads = reads.subtract_range(before.undefined)
         expected = before.values.apply_range(reads.reverse())
