@@ -65,6 +65,18 @@ def squares_of_argument(n, out):
         out[i] = n * n + i
 
 
+def beyond_64_bits(x, low, out):
+    for i in range(len(x)):
+        out[i] = x[i] / 2**64 + x[i] * (2**66 // 2**64)
+        x[i] *= 1 << 64
+        low[i] = low[i] & (2**64 - 1)
+
+
+def with_a_number_beyond_64_bits(a, out):
+    for i in range(len(a)):
+        out[i] = a[i] + 2**64
+
+
 def far_apart(out):
     for i in range(0, 12884901882, 2147483647):
         out[i // 2147483647] = i * 3 + 1

@@ -113,6 +113,16 @@ def test_08_integers_beyond_64_bits():
     assert out.tolist() == [0.0, 1.0]
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_08_numbers_of_the_text_beyond_64_bits(dtype):
+    low = array("uint64", 0, 5, 2**64 - 1)
+    agrees(corners.beyond_64_bits, array(dtype, 1, -3, 2.5), low, zeros(3, dtype))
+    a = array("int64", 1, 2)
+    for target in ("cpu", "emulate"):
+        match = "int64 does not hold 18446744073709551616"
+        refused(corners.with_a_number_beyond_64_bits, a, zeros(2), target=target, match=match)
+
+
 @pytest.mark.parametrize(
     "function",
     [

@@ -14,6 +14,7 @@ from astile.lower.indices import IndexWriter
 from astile.lower.types import possible, powers, promotion, unheld
 from astile.lower.types.checked import DIVISIONS
 from astile.lower.types.kinds import Kinds
+from astile.lower.types.large_numbers import as_real
 from astile.lower.types.promotion import FRAGILE, NARROW, PYTHON, Kind, family, native, number_of
 from astile.lower.types.whole_arrays import WholeArrays
 
@@ -89,8 +90,8 @@ class Operators(WholeArrays):
             return value
         if kind not in self._casts:
             self._casts[kind] = self.cast_name(kind)
-        if kind == "float32":
-            value = self.single(value)
+        value = self.single(value) if kind == "float32" else value
+        value = as_real(kind, value)
         return nodes.call(self._casts[kind], [value])
 
     def single(self, value: ast.expr) -> ast.expr:
@@ -160,6 +161,7 @@ class Operators(WholeArrays):
             self._check_exists(plain, left, right)
             return made
         self.check_half(kind, plain)
+        made.left, made.right = as_real(kind, made.left), as_real(kind, made.right)
         if kind in PYTHON:
             made.left, made.right = (
                 self.cast(native(kind), text) if own not in PYTHON else text

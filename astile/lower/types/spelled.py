@@ -10,10 +10,13 @@ import ast
 
 from astile.ir import nodes, query
 from astile.ir.program import Program
+from astile.lower.types.large_numbers import LargeNumbers
 
 
 def spell(program: Program, *, has_views: bool = False) -> None:
     """Write calls of `pow`, `divmod` and `sum` as operators, and `np.fix` as `np.trunc`, in place.
+
+    Integers of the text that 64 bits do not hold are written as numbers.
 
     Args:
         program: of its own, as `Program.cloned` gives one.
@@ -31,7 +34,8 @@ def spell(program: Program, *, has_views: bool = False) -> None:
     own |= {*program.imports, *program.helpers, *program.constants}
     modules = {name for name, path in program.imports.items() if path == "numpy"}
     speller = _Speller({"pow", "divmod", "sum"} - own, has_views, modules)
-    program.function.body = [speller.visit(each) for each in program.function.body]
+    numbers = LargeNumbers()
+    program.function.body = [numbers.visit(speller.visit(e)) for e in program.function.body]
 
 
 class _Speller(ast.NodeTransformer):
