@@ -11,6 +11,8 @@ from astile.ir import query
 
 #: An expression as a sum, or None where it is none.
 Reader = Callable[[ast.expr], Linear | None]
+#: Sizes have no more bits than this.
+_MOST_SHIFTED = 63
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,12 @@ def _below(stop: ast.expr, reached: Linear, linear: Reader) -> Iterator[Linear]:
         case ast.BinOp(left=left, op=ast.FloorDiv() | ast.RShift(), right=right):
             by = query.integer(right)
             whole = linear(left)
-            if by is not None and by > 0 and whole is not None:
-                factor = by if isinstance(stop.op, ast.FloorDiv) else 2**by
+            is_shift = isinstance(stop.op, ast.RShift)
+            if (
+                by is not None
+                and 0 < by
+                and not (is_shift and by > _MOST_SHIFTED)
+                and whole is not None
+            ):
+                factor = 2**by if is_shift else by
                 yield whole.plus(reached, -factor)
