@@ -39,7 +39,7 @@ from astile.ir.program import Program
 __all__ = ["RaceWitness", "check"]
 
 #: Time allowed for one check, in seconds.
-BUDGET = 5.0
+BUDGET = 15.0
 
 
 def check(

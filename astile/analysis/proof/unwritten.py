@@ -24,7 +24,7 @@ from astile.ir.program import Program
 from astile.source import Span
 
 #: Time allowed, in seconds; a function that takes longer is not judged.
-BUDGET = 1.0
+BUDGET = 3.0
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Literal
 from astile.source import Span
 
 #: Time allowed for one comparison, in seconds.
-BUDGET = 10.0
+BUDGET = 20.0
 
 ConflictKind = Literal["flow", "anti", "output", "missing", "extra", "statement", "race"]
 

@@ -29,7 +29,7 @@ from astile.lower.kernels.barrier_proof import BarrierProof
 from astile.lower.kernels.plan import BarrierPlan, FixedPlan
 
 #: Time allowed for finding the barriers of one program, in seconds.
-BUDGET = 5.0
+BUDGET = 15.0
 
 
 @dataclass(frozen=True, eq=False)

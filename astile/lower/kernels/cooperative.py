@@ -25,7 +25,7 @@ from astile.lower.kernels import sharing
 from astile.lower.kernels.structure import is_bound, level
 
 #: Time allowed for finding the loops of one program, in seconds.
-BUDGET = 2.0
+BUDGET = 8.0
 #: Kinds of loops whose threads nobody has chosen.
 _OPEN = ("range", "parallel")
 #: What statements of such loops may be.
