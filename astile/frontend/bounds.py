@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 from astile.frontend.arrays import Facts
 from astile.frontend.new_names import NewNames
@@ -41,7 +40,7 @@ def bounds(program: Program) -> Program:
     new = program.cloned()
     namer = _Namer(new)
     new.function.body = namer.block(new.function.body)
-    return replace(new) if namer.has_changed else program
+    return new if namer.has_changed else program
 
 
 class _Namer(ast.NodeTransformer):

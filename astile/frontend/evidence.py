@@ -55,8 +55,9 @@ def index_counts(function: ast.FunctionDef) -> dict[str, int]:
                 if not query.is_shape_of(row):
                     seen(*_reduced(row, counters))
             case ast.For(target=target, iter=iterable):
-                for array in _unpacked(target, iterable):
-                    seen(array, 2)
+                for each, array in _walked(target, iterable):
+                    if isinstance(each, ast.Tuple):  # `for x, y in A` takes rows apart
+                        seen(array, 2)
             case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=array)]):
                 seen(array, 1)
             case ast.Call(func=ast.Attribute(value=value, attr=word), args=arguments) if (
@@ -75,21 +76,6 @@ def index_counts(function: ast.FunctionDef) -> dict[str, int]:
         for name, array, given in rows:
             seen(array, given + counts.get(name, 0))
     return counts
-
-
-def _unpacked(target: ast.expr, iterable: ast.expr) -> Iterator[str]:
-    """Arrays whose rows a loop takes apart: ``for x, y in A``."""
-    match target, iterable:
-        case ast.Tuple(), ast.Name(id=array):
-            yield array
-        case (
-            ast.Tuple(elts=[ast.Name(), inner]),
-            ast.Call(func=ast.Name(id="enumerate"), args=[counted]),
-        ):
-            yield from _unpacked(inner, counted)
-        case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=arrays):
-            for each, gone_through in zip(targets, arrays, strict=False):
-                yield from _unpacked(each, gone_through)
 
 
 def _reduced(part: ast.expr, counters: set[str]) -> tuple[str | None, int]:
@@ -160,17 +146,24 @@ def elements(target: ast.expr, iterable: ast.expr) -> Iterator[tuple[str, str]]:
         target: of the loop.
         iterable: a name, or ``enumerate`` and ``zip`` of names.
     """
+    for each, array in _walked(target, iterable):
+        if isinstance(each, ast.Name):
+            yield each.id, array
+
+
+def _walked(target: ast.expr, iterable: ast.expr) -> Iterator[tuple[ast.expr, str]]:
+    """Parts of the target of a loop, and the names of the arrays that they go through."""
     match target, iterable:
-        case ast.Name(id=name), ast.Name(id=array):
-            yield name, array
+        case _, ast.Name(id=array):
+            yield target, array
         case (
             ast.Tuple(elts=[ast.Name(), inner]),
             ast.Call(func=ast.Name(id="enumerate"), args=[counted]),
         ):
-            yield from elements(inner, counted)
+            yield from _walked(inner, counted)
         case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=arrays):
-            for each, gone_through in zip(targets, arrays, strict=False):
-                yield from elements(each, gone_through)
+            for each, part in zip(targets, arrays, strict=False):
+                yield from _walked(each, part)
 
 
 def _adds_axes(index: ast.expr) -> bool:

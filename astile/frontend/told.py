@@ -119,7 +119,7 @@ def _below(stop: ast.expr, reached: Linear, linear: Reader) -> Iterator[Linear]:
             is_shift = isinstance(stop.op, ast.RShift)
             if (
                 by is not None
-                and 0 < by
+                and by > 0
                 and not (is_shift and by > _MOST_SHIFTED)
                 and whole is not None
             ):

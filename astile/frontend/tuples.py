@@ -81,7 +81,7 @@ class _Parter:
         for statement in block:
             made = self._parted(statement)
             done += [statement] if made is None else made
-        has_changed = any(each not in block for each in done)
+        has_changed = done != block
         block[:] = done
         return has_changed
 

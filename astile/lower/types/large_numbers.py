@@ -11,7 +11,7 @@ from astile.ir import nodes
 from astile.ir.operators import BINARY
 from astile.lower.types.promotion import Kind, family
 
-#: Integers of machines, with or without a sign.
+#: What 64 bits with a sign hold.
 _SIGNED = range(-(1 << 63), 1 << 63)
 #: Powers and shifts of more bits are left as they are.
 _MOST_BITS = 4096
