@@ -188,13 +188,13 @@ def test_formulas_of_recipes_are_what_is_counted(recipe):
 
 @pytest.mark.parametrize("operations", [*range(1, 40, 6), 100, 400, 1600])
 def test_where_isl_gives_up_there_is_no_formula_and_no_other_end(operations, monkeypatch):
-    def restart(session, seconds, spent=0.0):
+    def begin(session, budget):
         session.context.reset_operations()
-        session.context.set_max_operations(0 if seconds is None else operations)
+        session.context.set_max_operations(0 if budget is None else operations)
 
     [recipe] = [each for each in RECIPES if each.name == "matmul_packed"]
     model = extract(recipe.schedule(small=True).program)
-    monkeypatch.setattr(isl.Session, "restart", restart)
+    monkeypatch.setattr(isl.Session, "begin", begin)
     found = general(model, {})
     assert any("none was found in time" in each for each in found.reasons)
 

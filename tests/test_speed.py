@@ -5,11 +5,13 @@ See `tests.speed`.
 
 from __future__ import annotations
 
+import itertools
 import statistics
 
 import numpy as np
 import pytest
 
+from astile.analysis.isl import Budget
 from astile.analysis.proof.equivalence import Checker
 from astile.analysis.proof.verdicts import Proved, Unknown
 from astile.analysis.reading.statements import with_origins
@@ -78,29 +80,55 @@ def test_a_step_is_refused_when_its_proof_takes_too_long():
 
 def test_a_call_of_several_steps_has_the_time_of_one(monkeypatch):
     """A split, a split and a reorder: the second and third have what is left of the budget."""
-    spent = []
+    budgets = []
     plain = Prover.prove
 
-    def prove(self, before, known, program, seconds, used):
-        spent.append(used)
-        assert seconds == 60.0
-        return plain(self, before, known, program, seconds, used)
+    def prove(self, before, known, program, budget):
+        budgets.append(budget)
+        assert budget.seconds == 60.0
+        return plain(self, before, known, program, budget)
 
     monkeypatch.setattr(Prover, "prove", prove)
     s = Schedule(conv_add, budget_seconds=60.0)
     s.tile(["out.i", "out.j"], [4, 8])
-    assert spent[0] == 0.0 < spent[1] < spent[2]
+    assert budgets[0] is budgets[1] is budgets[2]
     s.split("a", [None, 2])
-    assert spent[3] == 0.0
+    assert budgets[3] is not budgets[0]
     s.steps[2].earlier.split("b", [None, 2])  # what was in the middle of the call goes on by itself
-    assert spent[4] == 0.0
+    assert budgets[4] is not budgets[0]
 
 
-def test_a_proof_ends_when_earlier_ones_used_up_its_time():
+def test_a_proof_ends_when_earlier_ones_used_up_its_budget():
     program = build(conv_add)
     checker = Checker(with_origins(program))
-    assert isinstance(checker.compare(checker.original, budget_seconds=60.0), Proved)
-    verdict = checker.compare(checker.original, budget_seconds=60.0, spent=61.0)
+    budget = Budget(0.1)
+    for _ in range(500):
+        verdict = checker.compare(checker.original, budget=budget)
+        if not isinstance(verdict, Proved):
+            break
+    assert isinstance(verdict, Unknown)
+    assert verdict.reason == "not proved within 0.1 s"
+    assert isinstance(checker.compare(checker.original, budget=Budget(0.1)), Proved)
+
+
+def test_what_is_proved_depends_on_no_clock(monkeypatch):
+    """The same operations fit into a budget, however long they take."""
+    monkeypatch.setattr("time.thread_time", itertools.count(step=1e-9).__next__)
+    quick = [_fits(seconds / 100) for seconds in range(1, 12)]
+    monkeypatch.setattr("time.thread_time", itertools.count(step=1e-5).__next__)
+    assert [_fits(seconds / 100) for seconds in range(1, 12)] == quick
+    assert len(set(quick)) == 2
+
+
+def _fits(seconds: float) -> bool:
+    checker = Checker(with_origins(build(conv_add)))
+    return isinstance(checker.compare(checker.original, budget=Budget(seconds)), Proved)
+
+
+def test_the_clock_ends_what_hardly_comes_to_isl(monkeypatch):
+    checker = Checker(with_origins(build(conv_add)))
+    monkeypatch.setattr("time.thread_time", itertools.count(step=70.0).__next__)
+    verdict = checker.compare(checker.original, budget=Budget(60.0))
     assert isinstance(verdict, Unknown)
     assert verdict.reason == "not proved within 60 s"
 

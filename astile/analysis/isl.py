@@ -29,6 +29,7 @@ from islpy import (  # noqa: TID251 - this module is the owner
 )
 
 __all__ = [
+    "Budget",
     "BudgetError",
     "Error",
     "Map",
@@ -61,57 +62,65 @@ Tree = int | str | tuple[str, tuple["Tree", ...]]
 T = TypeVar("T")
 Union = TypeVar("Union", UnionSet, UnionMap)
 
-#: With this a reason begins that more time might do away with.
+#: With this a reason begins that a larger budget might do away with.
 OUT_OF_TIME = "not proved within"
-#: About as many operations as isl does in a second; its calls cannot be interrupted otherwise.
-_OPERATIONS_PER_SECOND = 3_000_000
+#: Operations of isl, its allocations among them, that stand for a second. Slow machines do as many.
+_OPERATIONS_PER_SECOND = 1_000_000
+#: So many times its seconds may go by before a budget is spent whose operations are not.
+_PATIENCE = 3
 
 
 class BudgetError(Exception):
-    """The time allowed for a proof is spent."""
+    """What a proof may cost is spent."""
+
+
+class Budget:
+    """What a proof may cost, counted in operations of isl so that every machine proves the same.
+
+    The clock ends what hardly comes to isl, and it does so late.
+
+    Args:
+        seconds: that a slow machine takes for as many operations.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.operations = max(1, int(seconds * _OPERATIONS_PER_SECOND))
+        self._end = time.thread_time() + seconds * _PATIENCE
+
+    def __str__(self) -> str:
+        return f"{self.seconds:g} s"
+
+    def is_late(self) -> bool:
+        """Whether this thread took much longer than was to be expected."""
+        return time.thread_time() > self._end
 
 
 class Session:
     """One isl context with a budget; objects of different sessions must not meet.
 
     Args:
-        seconds: processor time of this thread that is allowed, or None for no limit.
+        budget: what all questions together may cost, or None for no limit.
     """
 
-    def __init__(self, seconds: float | None = None) -> None:
+    def __init__(self, budget: Budget | None = None) -> None:
         self.context = Context()
         self.context.set_on_error(on_error.CONTINUE)
-        self.seconds = seconds
-        self.started = time.thread_time()
         self._answers: dict[Hashable, object] = {}
-        self.restart(seconds)
+        self._budget: Budget | None = None
+        self.begin(budget)
 
-    def restart(self, seconds: float | None, spent: float = 0.0) -> None:
-        """Begin a new budget in the same context.
-
-        Args:
-            seconds: processor time of this thread that is allowed, or None for no limit.
-            spent: how much of it was used before.
-        """
-        self.seconds = seconds
-        self.started = time.thread_time() - spent
-        self.context.reset_operations()
-        limit = 0 if seconds is None else max(1, int((seconds - spent) * _OPERATIONS_PER_SECOND))
-        self.context.set_max_operations(limit)
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the budget began."""
-        return time.thread_time() - self.started
+    def begin(self, budget: Budget | None) -> None:
+        """Count against a budget, or None; what was spent of it just before stays spent."""
+        if budget is None or budget is not self._budget:
+            self.context.reset_operations()
+            self.context.set_max_operations(0 if budget is None else budget.operations)
+        self._budget = budget
 
     def tick(self) -> None:
-        """Stop when the budget is spent.
-
-        Raises:
-            BudgetError: when more time went by than was allowed.
-        """
-        if self.seconds is not None and self.elapsed > self.seconds:
-            raise BudgetError(f"{OUT_OF_TIME} {self.seconds:g} s")
+        """Raise `BudgetError` when the clock says that the budget is spent."""
+        if self._budget is not None and self._budget.is_late():
+            raise BudgetError(f"{OUT_OF_TIME} {self._budget}")
 
     def is_budget(self, error: Error) -> bool:
         """Whether an error of isl means that its operations ran out.

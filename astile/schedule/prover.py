@@ -6,6 +6,7 @@ import ast
 import time
 from dataclasses import replace
 
+from astile.analysis import isl
 from astile.analysis.concurrency import races
 from astile.analysis.forms.numbering import IN_ORDER
 from astile.analysis.forms.radix import scaled_digit
@@ -33,8 +34,7 @@ class Prover:
         before: Program,
         known: Proved | None,
         program: Program,
-        seconds: float = BUDGET,
-        spent: float = 0.0,
+        budget: isl.Budget | None = None,
     ) -> Proved:
         """The proof that a program computes what the original does.
 
@@ -42,25 +42,24 @@ class Prover:
             before: the program before the step.
             known: what was proved about `before`, or None.
             program: the program after the step.
-            seconds: time allowed.
-            spent: how much of it was used before.
+            budget: what it may cost.
 
         Raises:
             IllegalSchedule: when it does not, or that could not be shown.
         """
         began = time.thread_time()
+        budget = budget or isl.Budget(BUDGET)
         verdict: Verdict
         if known is not None and is_same_but_kinds(before, program):
             verdict = known
         else:
-            verdict = self._checker.compare(program, budget_seconds=seconds, spent=spent)
+            verdict = self._checker.compare(program, budget=budget)
         if isinstance(verdict, Proved) and _has_bound_loops(program):
             independent = races.check(
                 program,
                 exact=self._exact,
                 is_finished=False,
-                budget_seconds=seconds,
-                spent=spent + time.thread_time() - began,
+                budget=budget,
                 session=self._checker.session,
             )
             if not isinstance(independent, Proved):

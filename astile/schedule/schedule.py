@@ -82,7 +82,7 @@ class Schedule(LoopMethods, InterleavingMethods, StorageMethods, ReductionMethod
         function: a plain function of loops, a `Kernel`, or a `Program`.
         exact: refuse steps that only reassociate a reduction.
         scratch: names of array arguments whose contents after the call nobody reads.
-        budget_seconds: processor time allowed for the proof of one step.
+        budget_seconds: what the proof of one step may cost, in processor time of a slow machine.
 
     Raises:
         SourceError: for Python that is not read.

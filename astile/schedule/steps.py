@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
@@ -39,8 +38,8 @@ class Steps(Texts):
         function: a plain function of loops, a `Kernel`, or a `Program`.
         exact: refuse steps that only reassociate a reduction.
         scratch: names of array arguments whose contents after the call nobody reads.
-        budget_seconds: processor time allowed for the proof of one step; a step that is not
-            proved within it is refused.
+        budget_seconds: what the proof of one step may cost, in processor time of a slow machine;
+            a step that is not proved within it is refused, on all machines alike.
 
     Raises:
         SourceError: for Python that is not read.
@@ -71,8 +70,8 @@ class Steps(Texts):
         self._is_trial = False
         self._known = Known.of(self.original, exact=exact)
         self._tells_why = True
-        #: Seconds that the proofs of a call of several steps took so far, None outside of one.
-        self._spent: float | None = None
+        #: What the proofs of a call of several steps may cost together, None outside of one.
+        self._shared: analysis.isl.Budget | None = None
         #: Loops get identities from here on, so that none is that of a loop which was undone.
         self._next_loop = 0
 
@@ -232,7 +231,7 @@ class Steps(Texts):
         make: Callable[[], Program],
     ) -> None:
         earlier = copy.copy(self)
-        earlier._tells_why, earlier._spent = True, None  # it may go on by itself
+        earlier._tells_why, earlier._shared = True, None  # it may go on by itself
         self._steps = (*self._steps, Step(call, proof, earlier, next_loop, state, make))
 
     def _free_loop(self) -> int:
@@ -319,12 +318,13 @@ class Steps(Texts):
         """Prove the program of a trial, whose steps were not proved one by one.
 
         Args:
-            seconds: time allowed.
+            seconds: that it may cost, of a slow machine.
 
         Raises:
             IllegalSchedule: when it is not proved.
         """
-        self._known_prover().prove(self.program, None, self.program, seconds)
+        budget = analysis.isl.Budget(seconds)
+        self._known_prover().prove(self.program, None, self.program, budget)
 
     def _known_prover(self) -> Prover:
         if self._prover is None:
@@ -333,13 +333,8 @@ class Steps(Texts):
 
     def _proved(self, program: Program) -> Proved:
         known = self._steps[-1].proof if self._steps else None
-        began = time.thread_time()
-        try:
-            spent = self._spent or 0.0
-            return self._known_prover().prove(self.program, known, program, self._budget, spent)
-        finally:
-            if self._spent is not None:
-                self._spent += time.thread_time() - began
+        budget = self._shared or analysis.isl.Budget(self._budget)
+        return self._known_prover().prove(self.program, known, program, budget)
 
     @contextlib.contextmanager
     def all_or_nothing(self) -> Iterator[None]:
@@ -354,14 +349,13 @@ class Steps(Texts):
 
     @contextlib.contextmanager
     def as_one_step(self) -> Iterator[None]:
-        """Inside, the proofs of all steps together have the time that one step has."""
-        outside = self._spent
-        self._spent = outside or 0.0
+        """Inside, the proofs of all steps together may cost what that of one step may."""
+        outside = self._shared
+        self._shared = outside or analysis.isl.Budget(self._budget)
         try:
             yield
         finally:
-            if outside is None:
-                self._spent = None
+            self._shared = outside
 
     def _baseline(self) -> Program:
         """The program that steps are compared with: the last one taken on trust, or the first."""

@@ -140,13 +140,13 @@ def _rows_at_once(s: Schedule) -> None:
 
 
 def _rows_in_registers(s: Schedule) -> None:
-    """Six rows at a time, for which eight rows of `across` are made in registers.
+    """Four rows at a time, for which six rows of `across` are made in registers.
 
-    The rows of x for the next six are on their way to the second cache meanwhile. More rows are
-    too many for the places of a cache that rows so far apart share, and for the buffers in which
-    parts of lines that are stored around it come together.
+    The rows of x for the next but one four are on their way to the second cache meanwhile. More
+    rows are too many for the places of a cache that rows so far apart share, and for the buffers in
+    which parts of lines that are stored around it come together.
     """
-    i_0, i_1 = s.split("out.i", [None, 6])
+    i_0, i_1 = s.split("out.i", [None, 4])
     j_0, j_1 = s.split("out.j", [None, 16])
     s.reorder(i_0, j_0, i_1, j_1)
     s.compute_at("across", j_0)
@@ -156,9 +156,9 @@ def _rows_in_registers(s: Schedule) -> None:
         s.unroll(rows)
         s.vectorize(columns)
     s.annotate(j_1, "store", "streaming")
-    s.annotate(i_0, "prefetch", 1)
+    s.annotate(i_0, "prefetch", 2)
     s.parallel(i_0)
-    s.specialize("i_0 * 6 + 6 <= H and W % 16 == 0", j_0)
+    s.specialize("i_0 * 4 + 4 <= H and W % 16 == 0", j_0)
 
 
 def _gradients_in_turns(s: Schedule) -> None:

@@ -53,7 +53,7 @@ def test_a_kernel_with_a_reduction():
 def test_random_programs(seed):
     for each in range(seed, seed + 6):
         model = extract(Writer(random.Random(each)).program())
-        model.session.restart(0.5)
+        model.session.begin(isl.Budget(0.5))
         try:
             check(model)
         except isl.Error:

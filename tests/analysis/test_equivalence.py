@@ -5,6 +5,7 @@ import random
 import islpy  # noqa: TID251 - faults are planted in it
 import pytest
 
+from astile.analysis import isl
 from astile.analysis.proof import equivalence
 from astile.analysis.proof.equivalence import Checker, compare
 from astile.analysis.proof.verdicts import Proved, Refuted, Unknown
@@ -734,7 +735,7 @@ def test_an_error_while_sets_are_read_is_unknown(monkeypatch, name):
 
 def test_a_spent_budget_is_unknown_and_the_checker_goes_on():
     checker = Checker(program_from(CONV))
-    short = checker.compare(hinted(CONV_TILED), budget_seconds=1e-6)
+    short = checker.compare(hinted(CONV_TILED), budget=isl.Budget(1e-6))
     assert isinstance(short, Unknown)
     assert "not proved within" in short.reason
     assert isinstance(checker.compare(hinted(CONV_TILED)), Proved)
@@ -766,7 +767,7 @@ def test_what_is_proved_computes_the_same(seed, monkeypatch):
         expected = {size: outcome(plain, *size) for size in SIZES}
         for _ in range(2):
             new = edited(original, chance, chance.choice([0, 1, 1, 2, 3]))
-            if not isinstance(checker.compare(new, budget_seconds=0.2), Proved):
+            if not isinstance(checker.compare(new, budget=isl.Budget(0.2)), Proved):
                 continue
             function = loaded(new)
             for size, value in expected.items():

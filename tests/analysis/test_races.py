@@ -767,7 +767,7 @@ def k(x, out):
     for i in parallel(x.shape[0]):
         out[i] = x[i]
 """)
-    verdict = races.check(program, budget_seconds=1e-9)
+    verdict = races.check(program, budget=isl.Budget(1e-9))
     assert isinstance(verdict, Unknown)
     assert "not proved within" in verdict.reason
 

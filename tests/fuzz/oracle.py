@@ -29,8 +29,9 @@ from tests.fuzz.programs import Source
 from tests.fuzz.running import SIZES, Memory, Outcome
 from tests.fuzz.witnesses import Replay, replay
 
-#: Processor seconds that one step may take: its proof, and all else.
-STEP_SECONDS = 2 * BUDGET
+#: Processor seconds that one step may take: its proof, which the clock ends after three times its
+#: budget, and all else.
+STEP_SECONDS = 4 * BUDGET
 #: Fewer clean sizes than this, and a program is not used.
 _LEAST_SIZES = 4
 #: Contents of fresh memory; what a program computes must not depend on it.

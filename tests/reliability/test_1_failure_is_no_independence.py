@@ -139,7 +139,7 @@ def test_operations_that_run_out_inside_isl_refuse(operations):
     s = Schedule(add)
     s.split("i", [None, 4])
     checker = Checker(s.original)
-    checker.session.restart = lambda *_: checker.session.context.set_max_operations(operations)
+    checker.session.begin = lambda _: checker.session.context.set_max_operations(operations)
     verdict = checker.compare(s.program)
     assert isinstance(verdict, Unknown)
     assert "not proved within" in verdict.reason
@@ -148,7 +148,7 @@ def test_operations_that_run_out_inside_isl_refuse(operations):
 def test_a_proof_without_time_is_unknown():
     s = Schedule(add)
     s.split("i", [None, 4])
-    verdict = Checker(s.original).compare(s.program, budget_seconds=0.0)
+    verdict = Checker(s.original).compare(s.program, budget=isl.Budget(0.0))
     assert isinstance(verdict, Unknown)
     assert "not proved within" in verdict.reason
 

@@ -38,7 +38,7 @@ from astile.ir.program import Program
 
 __all__ = ["RaceWitness", "check"]
 
-#: Time allowed for one check, in seconds.
+#: What one check may cost, in seconds of a slow machine.
 BUDGET = 15.0
 
 
@@ -47,8 +47,7 @@ def check(
     *,
     exact: bool = False,
     is_finished: bool = True,
-    budget_seconds: float = BUDGET,
-    spent: float = 0.0,
+    budget: isl.Budget | None = None,
     session: isl.Session | None = None,
 ) -> Verdict:
     """Check every `parallel`, `vector`, `block.*` and `thread.*` loop of a program.
@@ -59,24 +58,25 @@ def check(
         is_finished: whether all loops are bound that will be. If not, it is left open whether
             each thread finds in its names and local arrays what it wrote there: a loop of one
             phase is bound before that of the next. Lowering asks again.
-        budget_seconds: time allowed; when it is spent the verdict is unknown.
-        spent: how much of it was used before.
+        budget: what it may cost, `BUDGET` seconds when not given; when it is spent the verdict is
+            unknown.
         session: an isl session in which forms of the same program were looked at before.
     """
     del exact
     started = time.thread_time()
     form = apart_form(program) or affine_form(program, unrolls=False)
     scene: Scene | None = None
+    budget = budget or isl.Budget(BUDGET)
     try:
-        scene = Scene(form, budget_seconds, session, spent)
+        scene = Scene(form, budget, session)
         finding = next(_findings(scene, is_finished), None)
     except NotModelled as unread:
         return Unknown(f"not modelled: {unread.reason}", program.source.span(unread.node))
-    except isl.BudgetError as spent:
-        return Unknown(str(spent))
+    except isl.BudgetError as problem:
+        return Unknown(str(problem))
     except isl.Error as failure:
         if scene is not None and scene.session.is_budget(failure):
-            return Unknown(f"{isl.OUT_OF_TIME} {budget_seconds:g} s")
+            return Unknown(f"{isl.OUT_OF_TIME} {budget}")
         return Unknown(f"the check for races failed: {failure}")
     if finding is not None:
         return finding if form is program else _of_other_form(finding)

@@ -30,8 +30,10 @@ _SIZES = (4, 12, 64, 1024)
 #: A longer formula is none that people read.
 _LONGEST = 72
 
-#: Processor time for all formulas, and for one: what is not found by then has none.
+#: What all formulas and one may cost, in seconds of a slow machine: what is not found has none.
 _SECONDS, _EACH = 4.0, 0.4
+#: After so many questions without an answer none is asked.
+_MOST_LATE = 10
 #: How many of the iterations before an end are left out, one after the other.
 _FROM_ENDS = (1, 4)
 #: Why there is no formula, where it is no matter of the sizes.
@@ -104,7 +106,7 @@ class _General:
     def __init__(self, model: Model, names: Mapping[str, str]) -> None:
         self.model, self.names = model, dict(names)
         self.least = 0
-        self.seconds, self.reason = _SECONDS, _LATE
+        self.whole, self.late, self.reason = isl.Budget(_SECONDS), 0, _LATE
         self.reasons: dict[str, dict[str, None]] = {}
         sets = Touched(model, {}, {})
         self.made = self._made(sets)
@@ -215,20 +217,21 @@ class _General:
 
     def _in_time(self, ask: Callable[[], T]) -> T | None:
         """What isl answers within the time for one question; None for `self.reason`."""
-        if self.seconds < 0:
+        if self.late >= _MOST_LATE or self.whole.is_late():
             self.reason = _LATE
             return None
         session = self.model.session
-        session.restart(_EACH)
+        session.begin(isl.Budget(_EACH))
         try:
             return ask()
         except NoFormulaError as error:
             self.reason = str(error)
         except isl.Error as error:
-            self.reason = _LATE if session.is_budget(error) else _UNBOUNDED
+            is_late = session.is_budget(error)
+            self.late += is_late
+            self.reason = _LATE if is_late else _UNBOUNDED
         finally:
-            self.seconds -= session.elapsed
-            session.restart(None)
+            session.begin(None)
         return None
 
     def _context(self, least: int) -> isl.Set:

@@ -345,7 +345,7 @@ def _is_at_most(one: Affine, other: Affine) -> bool:
     """Whether a number is never greater than another, products and the like being any number."""
     unknown: dict[str, str] = {}
     gap = _opaque(other, unknown).plus(_opaque(one, unknown), -1)
-    session = analysis.isl.Session(1.0)
+    session = analysis.isl.Session(analysis.isl.Budget(1.0))
     names = ", ".join(unknown.values())
     try:
         return bool(session.set(f"[{names}] -> {{ : {gap.text} < 0 }}").is_empty())

@@ -9,6 +9,8 @@ here knows how the new program came to be.
 from __future__ import annotations
 
 import ast
+import time
+from dataclasses import replace
 
 from astile.analysis import isl
 from astile.analysis.forms.affine_sets import substituted
@@ -43,7 +45,7 @@ from astile.source import Span
 
 
 def compare(
-    original: Program, new: Program, *, exact: bool = False, budget_seconds: float = BUDGET
+    original: Program, new: Program, *, exact: bool = False, budget: isl.Budget | None = None
 ) -> Verdict:
     """Compare a new program with the original function.
 
@@ -51,9 +53,10 @@ def compare(
         original: the function as written.
         new: another form of it, whose statements carry their origins.
         exact: whether the order of recognised reductions has to be kept.
-        budget_seconds: time allowed; when it is spent the verdict is unknown.
+        budget: what it may cost, `BUDGET` seconds when not given; when it is spent the verdict is
+            unknown.
     """
-    return Checker(original, exact=exact).compare(new, budget_seconds=budget_seconds)
+    return Checker(original, exact=exact).compare(new, budget=budget)
 
 
 class Checker:
@@ -72,27 +75,29 @@ class Checker:
         self._flow: Flow | None = None
         self._reached: Reach | None = None
 
-    def compare(
-        self, new: Program, *, budget_seconds: float = BUDGET, spent: float = 0.0
-    ) -> Verdict:
+    def compare(self, new: Program, *, budget: isl.Budget | None = None) -> Verdict:
         """Compare a program with the original; see `compare`.
 
         Args:
             new: the program.
-            budget_seconds: time allowed.
-            spent: how much of it was used before.
+            budget: what it may cost.
         """
-        self.session.restart(budget_seconds, spent)
+        began = time.thread_time()
+        budget = budget or isl.Budget(BUDGET)
+        self.session.begin(budget)
         try:
-            return self._compare(new)
+            verdict = self._compare(new)
         except NotModelled as problem:
             return Unknown(f"not modelled: {problem.reason}", self._span(problem.node))
         except isl.BudgetError as problem:
             return Unknown(str(problem))
         except isl.Error as problem:
             if self.session.is_budget(problem):
-                return Unknown(f"{isl.OUT_OF_TIME} {budget_seconds:g} s")
+                return Unknown(f"{isl.OUT_OF_TIME} {budget}")
             return Unknown(f"the proof failed: {problem}")
+        if isinstance(verdict, Proved):
+            return replace(verdict, seconds=time.thread_time() - began)
+        return verdict
 
     def model(self) -> Model:
         """The model of the original."""
@@ -320,4 +325,4 @@ class Checker:
     def _proved(self, kind: Kind) -> Proved:
         model = self.model()
         names = tuple(readable(each, model.names) for each in model.parameters)
-        return Proved(kind, names, self.session.elapsed)
+        return Proved(kind, names, 0.0)  # `compare` measures it

@@ -334,7 +334,7 @@ class Inside:
     """
 
     def __init__(self, program: Program, array: str) -> None:
-        self._session = isl.Session(1.0)
+        self._session = isl.Session(isl.Budget(1.0))
         self._array = array
         self._reach: Reach | None = None
         try:

@@ -66,7 +66,7 @@ def find(program: Program, *, budget_seconds: float = BUDGET) -> Unwritten | Non
     if not made:
         return None
     try:
-        model = extract(parted(program)[0], session=isl.Session(budget_seconds))
+        model = extract(parted(program)[0], session=isl.Session(isl.Budget(budget_seconds)))
         found = _find(model, frozenset(made))
         if found is None:
             return None

@@ -9,7 +9,7 @@ from typing import Literal
 
 from astile.source import Span
 
-#: Time allowed for one comparison, in seconds.
+#: What one comparison may cost, in seconds of a slow machine; see `isl.Budget`.
 BUDGET = 20.0
 
 ConflictKind = Literal["flow", "anti", "output", "missing", "extra", "statement", "race"]

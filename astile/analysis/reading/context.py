@@ -97,7 +97,7 @@ class Context:
 
     def _domain(self) -> isl.Set:
         """All iterations; begins a new budget."""
-        self._session.restart(SECONDS)
+        self._session.begin(isl.Budget(SECONDS))
         return self._set(self.place.constraints)
 
     def _set(self, texts: Sequence[str], coordinates: tuple[str, ...] | None = None) -> isl.Set:
@@ -112,7 +112,7 @@ class Context:
         )
 
     def _values(self, value: Quasi) -> isl.Set:
-        self._session.restart(SECONDS)
+        self._session.begin(isl.Budget(SECONDS))
         found = self._set([*self.place.constraints, f"value = {value.text}"], ("value",))
         return found.project_out_all_params()
 

@@ -42,9 +42,8 @@ class Scene:
 
     Args:
         program: the program.
-        seconds: time allowed for all questions asked about it, or None.
+        budget: what all questions asked about it may cost, or None.
         session: the isl session to ask them in, a new one when not given.
-        spent: how much of the time was used before.
 
     Raises:
         NotModelled: for Python whose meaning is not known.
@@ -53,13 +52,12 @@ class Scene:
     def __init__(
         self,
         program: Program,
-        seconds: float | None = None,
+        budget: isl.Budget | None = None,
         session: isl.Session | None = None,
-        spent: float = 0.0,
     ) -> None:
         self.program = program
         self.session = session or isl.Session()
-        self.session.restart(seconds, spent)
+        self.session.begin(budget)
         self.survey = survey(program)
         self.seats = hardware.seats(program.function, self.survey.leaves)
         self.kernels = hardware.kernels(self.seats)

@@ -28,7 +28,7 @@ from astile.lower.kernels.barrier_places import Place, candidates, choose
 from astile.lower.kernels.barrier_proof import BarrierProof
 from astile.lower.kernels.plan import BarrierPlan, FixedPlan
 
-#: Time allowed for finding the barriers of one program, in seconds.
+#: What finding the barriers of one program may cost, in seconds of a slow machine.
 BUDGET = 15.0
 
 
@@ -80,7 +80,7 @@ def derive(program: Program, *, budget_seconds: float = BUDGET) -> tuple[Barrier
         NotModelled: for a program that cannot be read.
         isl.BudgetError: when the time is spent.
     """
-    scene = Scene(program, budget_seconds)
+    scene = Scene(program, isl.Budget(budget_seconds))
     barriers: list[Barrier] = []
     for kernel in scene.kernels:
         conflicts = KernelConflicts(scene, kernel)

@@ -24,7 +24,7 @@ from astile.lower.facts import Facts
 from astile.lower.kernels import sharing
 from astile.lower.kernels.structure import is_bound, level
 
-#: Time allowed for finding the loops of one program, in seconds.
+#: What finding the loops of one program may cost, in seconds of a slow machine.
 BUDGET = 8.0
 #: Kinds of loops whose threads nobody has chosen.
 _OPEN = ("range", "parallel")
@@ -67,11 +67,11 @@ def shared_out(program: Program) -> Program:
         _mark(loop, "parallel")
     lost: list[ast.AST]
     try:
-        kept = _Search(Scene(made, BUDGET), known).kept
+        kept = _Search(Scene(made, isl.Budget(BUDGET)), known).kept
         for loop in found:
             if id(loop) not in kept:
                 _mark(loop, "range")
-        lost = _losing(Scene(made, BUDGET)) if kept else []
+        lost = _losing(Scene(made, isl.Budget(BUDGET))) if kept else []
     except (NotModelled, isl.BudgetError, isl.Error):
         lost = [made.function]
     for loop in (each for root in lost for each in query.loops(root)):
