@@ -20,7 +20,7 @@ from astile.analysis.reading.model import extract
 from tests.cases import corpus
 from tests.differential import kernels, schedules
 from tests.support import recipes
-from tests.support.recipes import RECIPES
+from tests.support.recipes import RECIPES, small
 from tests.test_explain import corpus_arguments
 
 SETS = {
@@ -178,7 +178,7 @@ def test_formulas_of_tiles_are_what_is_counted(name, apply):
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda each: each.name)
 def test_formulas_of_recipes_are_what_is_counted(recipe):
-    program = recipe.schedule(small=True).program
+    program = small(recipe).program
     sizes = UNEVEN.get(recipe.name) or LARGE.get(recipe.arguments, (71, 70))
     given = recipe.arguments(*sizes)
     names = [each.arg for each in program.function.args.args]
@@ -193,7 +193,7 @@ def test_where_isl_gives_up_there_is_no_formula_and_no_other_end(operations, mon
         session.context.set_max_operations(0 if budget is None else operations)
 
     [recipe] = [each for each in RECIPES if each.name == "matmul_packed"]
-    model = extract(recipe.schedule(small=True).program)
+    model = extract(small(recipe).program)
     monkeypatch.setattr(isl.Session, "begin", begin)
     found = general(model, {})
     assert any("none was found in time" in each for each in found.reasons)

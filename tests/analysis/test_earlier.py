@@ -7,7 +7,7 @@ import pytest
 from astile.analysis import isl
 from astile.analysis.counts.earlier import from_before
 from astile.analysis.reading.model import extract
-from tests.support.recipes import RECIPES
+from tests.support.recipes import RECIPES, small
 
 #: All recipes but those whose dataflow takes seconds.
 CHOSEN = [e for e in RECIPES if e.name not in ("matmul_registers", "matmul_pipelined", "jacobi")]
@@ -15,7 +15,7 @@ CHOSEN = [e for e in RECIPES if e.name not in ("matmul_registers", "matmul_pipel
 
 @pytest.mark.parametrize("recipe", CHOSEN, ids=lambda each: each.name)
 def test_reads_of_recipes_from_before_are_those_without_a_source(recipe):
-    model = extract(recipe.schedule(small=True).program)
+    model = extract(small(recipe).program)
     found = from_before(model.sinks, model.sources, model.schedule)
     flow = isl.flow(model.sinks, model.sources, model.schedule)
     assert found.is_equal(flow.get_must_no_source().range())

@@ -29,6 +29,7 @@ from tests.support.recipes import (
     matrices,
     small,
     weighted,
+    without_proofs,
 )
 from tests.support.staged import assert_emulates, bind_threads, cuda_text
 
@@ -61,7 +62,8 @@ def test_prints(golden: Golden, recipe: Recipe) -> None:
 def test_its_trace_replays(recipe: Recipe) -> None:
     """Each call finds by name what the recipe found by handle; the proofs are those of `small`."""
     s, fresh = small(recipe), Schedule(recipe.kernel)
-    s.trace.apply_to_schedule(fresh)
+    with without_proofs():
+        s.trace.apply_to_schedule(fresh)
     assert fresh.source() == s.source()
 
 
