@@ -47,7 +47,7 @@ def tile(
 def tile(
     function: Callable[..., Any] | None = None,
     /,
-    *,
+    *more: object,
     tiles: Mapping[str, int] | None = None,
     schedule: Scheduling | None = None,
     target: Target = "auto",
@@ -59,6 +59,7 @@ def tile(
 
     Args:
         function: the function, when `@tile` is written without parentheses.
+        *more: refused, since all others are given by name.
         tiles: loop name -> size of its tiles, for loops named like an option.
         schedule: applies primitives to the schedule it is given, in place of tiles.
         target: ``"auto"``, ``"cpu"``, ``"cuda"``, ``"python"`` or ``"emulate"``.
@@ -90,15 +91,14 @@ def tile(
             plain, tiles=sizes, schedule=schedule, target=target, exact=exact, scratch=scratch
         )
 
-    if function is None:
-        return decorate
-    if isinstance(function, (int, Mapping)):
+    if more or isinstance(function, (int, Mapping)):
+        given = ", ".join(getattr(each, "__name__", repr(each)) for each in (function, *more))
         raise ScheduleError(
-            f"@tile takes sizes by the name of their loop, not {function!r}",
+            f"@tile takes sizes by the name of their loop, not {given}",
             code="schedule.bad-options",
             hints=("write @tile(i=16, j=16)",),
         )
-    return decorate(function)
+    return decorate if function is None else decorate(function)
 
 
 def _tile_sizes(tiles: Mapping[str, int] | None, loops: Mapping[str, int]) -> dict[str, int] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -104,7 +105,7 @@ def _asked(missing: Sequence[Use], given: Mapping[str, object]) -> ArgumentError
     for use in missing:
         value, is_array = given.get(use.name), use.role == "array"
         extents = ["224"] * (use.rank or 1)
-        not_this = f", not {value!r}" if isinstance(value, (int, tuple)) else ""
+        not_this = f", not {reprlib.repr(value)}" if value is not None else ""
         wanted.append(f"the {'shape' if is_array else 'value'} of {use.name}{not_this}")
         shape = f"({', '.join(extents)}{',' if len(extents) == 1 else ''})"
         passed.append(f"{use.name}={shape if is_array else 100}")

@@ -72,8 +72,6 @@ class Kernel(Texts, Generic[P, R_co]):
         exact: bool = False,
         scratch: Iterable[str] = (),
     ) -> None:
-        functools.update_wrapper(self, function)
-        self.__signature__: inspect.Signature = inspect.signature(function)
         self._target: str = known_target(target)
         keeps_sums = exact or schedule is not None or self._target == "python"
         own = None if isinstance(schedule, Schedule) else function
@@ -81,6 +79,8 @@ class Kernel(Texts, Generic[P, R_co]):
             program = schedule.original
         else:
             program = build.build(function, scratch=scratch, exact=keeps_sums)
+        functools.update_wrapper(self, function)
+        self.__signature__: inspect.Signature = inspect.signature(function)
         self._original = program
         self._forms = Forms(program, tiles, schedule, exact=exact, keeps_sums=keeps_sums)
         self._variants = Variants(self._forms, own)

@@ -98,7 +98,9 @@ def _on_intermediates(
 
 def _on_traffic(before: Form, after: Form) -> str:
     counts = [_large_passes(form) for form in (before, after)]
-    passes = f"{counts[0]} passes over large arrays -> {counts[1]}"
+    passes = (
+        f"{counts[0]} {'pass' if counts[0] == 1 else 'passes'} over large arrays -> {counts[1]}"
+    )
     return f"slow memory: {human(before.bytes_moved)} -> {human(after.bytes_moved)}, {passes}"
 
 

@@ -349,6 +349,8 @@ def test_all_that_is_missing_is_asked_for_at_once():
     assert caught.value.diagnostic.hints[0] == (
         "pass arrays, or their shapes, and an integer: explain(x=(224,), n=100, out=(224,))"
     )
+    with pytest.raises(ArgumentError, match=r"the shape of x, not '8x8', the value of n, not 2\.5"):
+        tile(target="python")(scale).explain("8x8", 2.5, [8])
 
 
 @pytest.mark.parametrize(

@@ -438,9 +438,16 @@ def test_options_that_do_not_fit(options, message):
         tile(**options)(shift)
 
 
-def test_size_without_its_loop():
+@pytest.mark.parametrize("given", [(16,), (16, 16), (shift, 16), (None, 16)])
+def test_size_without_its_loop(given):
     with pytest.raises(ScheduleError, match=r"write @tile\(i=16, j=16\)"):
-        tile(16)
+        tile(*given)
+
+
+@pytest.mark.parametrize("value", [np.zeros(3), 2.5, max, "shift"], ids=type)
+def test_what_is_no_function_is_told_as_such(value):
+    with pytest.raises(SourceError, match="function"):
+        tile(value)
 
 
 def test_errors_of_a_schedule_show_at_decoration():

@@ -72,11 +72,17 @@ def _is_usable(value: object) -> bool:
     return isinstance(value, (Kernel, Schedule, types.FunctionType))
 
 
+def _is_own(value: object, found: dict[str, Any]) -> bool:
+    """Whether it was made in the file, and not imported there."""
+    return not isinstance(value, types.FunctionType) or value.__module__ == found["__name__"]
+
+
 def _only(named: str, found: dict[str, Any]) -> str:
     kernels = [name for name, value in found.items() if isinstance(value, Kernel)]
     if len(kernels) == 1:
         return kernels[0]
-    known = ", ".join(name for name, value in found.items() if _is_usable(value)) or "nothing"
+    own = [name for name, value in found.items() if _is_usable(value) and _is_own(value, found)]
+    known = ", ".join(own) or "no function"
     raise click.UsageError(f"write {named}:FUNCTION; the file defines {known}")
 
 

@@ -149,8 +149,21 @@ def _plain_function(function: object) -> types.FunctionType:
     raise SourceError(
         told if name != kind else f"a kernel is made of a function, not of type {kind}",
         code="source.not-a-function",
-        hints=["a kernel is a function written with `def`"],
+        hints=[_instead(function, name)],
     )
+
+
+def _instead(function: object, name: str) -> str:
+    """What to do with an object that is no function, by what it holds."""
+    if isinstance(function, (staticmethod, classmethod)):
+        return f"put @{type(function).__name__} above @tile, which stands next to the `def`"
+    if isinstance(function, type):
+        return (
+            "a kernel is a function written with `def`: put @tile above one, outside of the class"
+        )
+    if inspect.isfunction(getattr(function, "__wrapped__", None)):
+        return f"it was made of a function, which is {name}.__wrapped__"
+    return "a kernel is a function written with `def`"
 
 
 def _wrapped(function: types.FunctionType) -> SourceError:

@@ -236,8 +236,14 @@ def _no_array(use: Use, value: object, target: str) -> _Problem | None:
         expected = "an array with __cuda_array_interface__" if on_gpu else "a numpy.ndarray"
         package = "cupy" if on_gpu else "np"
         return _Problem(found, expected, f"pass {package}.from_dlpack({use.name})")
-    hint = _written_there(use, f"pass np.asarray({use.name})")
-    return _Problem(found, "a numpy.ndarray", hint)
+    extents = ", ".join(["..."] * (use.rank or 1))
+    if value is None:
+        hint = f"pass an array, such as np.zeros(({extents}))"
+    elif isinstance(value, (int, float, complex, np.generic)):
+        hint = f"pass an array that holds it, np.full(({extents}), {use.name})"
+    else:
+        hint = f"pass np.asarray({use.name})"
+    return _Problem(found, "a numpy.ndarray", _written_there(use, hint))
 
 
 def _no_number(use: Use, value: object, target: str) -> _Problem | None:

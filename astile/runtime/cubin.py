@@ -56,6 +56,8 @@ def cubin(
         LoweringError: where something is missing, or numba cannot compile the kernel.
     """
     compiler = _module("numba.cuda.compiler")
+    if not hasattr(compiler, "_compile_pyfunc_with_fixup"):  # the one that comes with numba
+        raise _missing("numba-cuda is not installed, or another version of it")
     target = (*cc, "a") if cc >= (9, 0) else cc
     plain: Callable[..., object] = kernel.py_func
 

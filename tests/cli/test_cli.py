@@ -307,6 +307,17 @@ def test_a_wrong_name_exits_with_2(file, named, told):
     assert "importlib" not in found.output
 
 
+def test_a_file_alone_is_told_what_it_defines_and_not_what_it_imports(tmp_path):
+    path = tmp_path / "two.py"
+    path.write_text(
+        "from textwrap import dedent\n\n\ndef f(x):\n    x[0] = 1\n\n\ndef g(x):\n    x[0] = 2\n",
+        encoding="utf-8",
+    )
+    found = run("show", path)
+    assert found.exit_code == 2
+    assert "the file defines f, g\n" in found.output
+
+
 @pytest.mark.parametrize(
     ("option", "told"),
     [

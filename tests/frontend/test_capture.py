@@ -329,8 +329,23 @@ class Holder:
         (functools.partial(at_module_level, 1), "functools.partial"),
         ("def f(a): ...", "astile.from_source"),
         (3, "made of a function, not of type int"),
+        (staticmethod(at_module_level), "put @staticmethod above @tile"),
+        (Holder, "outside of the class"),
+        (functools.lru_cache(at_module_level), "which is at_module_level.__wrapped__"),
     ],
-    ids=["method", "function of a class", "class", "builtin", "ufunc", "partial", "text", "number"],
+    ids=[
+        "method",
+        "function of a class",
+        "class",
+        "builtin",
+        "ufunc",
+        "partial",
+        "text",
+        "number",
+        "static method",
+        "class, and what to do",
+        "made of a function",
+    ],
 )
 def test_what_is_no_function(value, says):
     assert says in str(refusal(value))

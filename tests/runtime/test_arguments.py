@@ -162,6 +162,21 @@ def test_a_copy_to_be_written_is_where_the_result_is_read(value):
             assert name == "x"  # cells that are one may be read
 
 
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [
+        (None, "pass an array, such as np.zeros((..., ...))"),
+        (1.5, "pass an array that holds it, np.full((..., ...), x)"),
+        ([[1.0]], "pass np.asarray(x)"),
+    ],
+    ids=["none", "number", "list"],
+)
+def test_what_to_pass_in_place_of_what_is_no_array(value, hint):
+    with pytest.raises(ArgumentError) as caught:
+        check(uses_of(CONV, out=2), [], arguments(x=value), "cpu")
+    assert caught.value.diagnostic.hints == (hint,)
+
+
 def test_the_number_in_an_array_without_axes_is_what_to_pass():
     for value, hint in ((np.array(2.0), "scale[()]"), (OnDevice((), "f8", 64), "scale.item()")):
         with pytest.raises(ArgumentError, match="without axes") as caught:

@@ -188,6 +188,13 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "pip install" in str(caught.value.diagnostic.hints)
 
 
+def test_the_numba_cuda_inside_of_numba_is_not_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cubin, "_module", lambda name: SimpleNamespace(__name__=name))
+    with pytest.raises(LoweringError, match="machine code cannot be made here") as caught:
+        cubin.cubin(SimpleNamespace(py_func=len), (), (9, 0))
+    assert "numba-cuda is not installed" in str(caught.value.diagnostic.notes)
+
+
 def test_loaded_kernels_keep_their_lines_and_fit_a_block() -> None:
     if not compiling.cuda_importable():
         pytest.skip("numba.cuda does not import here")
