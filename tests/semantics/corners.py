@@ -582,3 +582,28 @@ def compared_by_call(a, out):
         out[i, 0] = np.greater(a[i], 300) + np.less(a[i], i - 1) * 2
         out[i, 1] = np.equal(a[i], 506) + np.not_equal(-6, a[i]) * 2
         out[i, 2] = np.less_equal(a[i], -1) + np.greater_equal(a[i], 0.1) * 2
+
+
+def half_of_all(x):
+    for i in range(len(x) / 2):
+        x[i] = 1.0
+
+
+def every_second(x):
+    for i in range(0, len(x), 2.0):
+        x[i] = 1.0
+
+
+def as_many_as_a_cell_says(x):
+    n = x[3]
+    for i in range(n):
+        x[i] = 1.0
+
+
+def first_half(x):
+    x[: len(x) / 2] = 1.0
+
+
+def cell_in_the_middle(x):
+    k = len(x) / 2
+    x[k] = 1.0

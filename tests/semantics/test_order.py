@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -231,6 +233,29 @@ def test_26_ranges_of_truth_values():
     for target in ("cpu", "emulate"):
         with pytest.raises(LoweringError, match="range of a truth value"):
             tile(target=target)(corners.counted_as_often)(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [
+        (corners.half_of_all, "bound of a loop len(x) / 2"),
+        (corners.every_second, "bound of a loop 2.0"),
+        (corners.as_many_as_a_cell_says, "bound of a loop n"),
+        (corners.first_half, "bound of a slice len(x) / 2"),
+        (corners.cell_in_the_middle, "index k"),
+    ],
+)
+def test_26_floating_point_numbers_for_integers(function, says):
+    x = np.arange(4.0)
+    for plain in (function, tile(target="python")(function)):
+        with pytest.raises((TypeError, IndexError)):
+            plain(x.copy())
+    for target in ("cpu", "emulate"):
+        with pytest.raises(LoweringError, match=re.escape(says)) as caught:
+            tile(target=target)(function)(x.copy())
+        assert caught.value.diagnostic.span is not None
+    with pytest.warns(RuntimeWarning), pytest.raises((TypeError, IndexError)):
+        tile(function)(x.copy())
 
 
 def test_26_indices_of_uint64():

@@ -23,7 +23,7 @@ from astile.ir import nodes, query
 from astile.ir.printer import print_expression
 from astile.ir.program import Program
 from astile.lower.indices import IndexWriter
-from astile.lower.types import flags, operators, rounding, spelled, unknown
+from astile.lower.types import flags, operators, rounding, spelled, unknown, whole_numbers
 from astile.lower.types.forms_of_target import FormsOfTarget, Typed
 from astile.lower.types.kinds import Kinds
 from astile.lower.types.promotion import native
@@ -104,8 +104,9 @@ class _Caster(FormsOfTarget):
     """Edits the statements of one cloned program."""
 
     def check_names(self) -> None:
-        """Refuse names whose values float64 may round, and truth values as indices."""
+        """Refuse names whose values float64 may round, and indices that are no integers."""
         flags.check_indices(self.program, self.kinds)
+        whole_numbers.check(self.program, self.kinds)
         for load in rounding.rounded_loads(self.kinds):
             self.refuse_choice(load)
         for value in unknown.operands(self.kinds) if self.whole.is_written else ():
