@@ -607,3 +607,22 @@ def first_half(x):
 def cell_in_the_middle(x):
     k = len(x) / 2
     x[k] = 1.0
+
+
+def shifted_by_argument(n, out):
+    k = 1 << n
+    for i in range(len(out)):
+        out[i] = k
+
+
+def powers_of_nothing(n, out):
+    k = 0.0**n
+    for i in range(len(out)):
+        out[i] = k
+
+
+def whole_numbers(x, cut, near, low):
+    for i in range(len(x)):
+        cut[i] = int(x[i])
+        near[i] = round(float(x[i]))
+        low[i] = math.floor(x[i])

@@ -384,6 +384,37 @@ def test_shifts_by_more_than_the_width(dtype):
     agrees(corners.shifted, a, b, zeros(3, dtype), zeros(3, dtype))
 
 
+def test_shifts_by_negative_counts():
+    for plain in (corners.shifted_by_argument, tile(target="python")(corners.shifted_by_argument)):
+        with pytest.raises(ValueError, match="negative shift count"):
+            plain(-1, zeros(3))
+    for target in ("cpu", "emulate"):
+        out = np.ones(3)
+        tile(target=target)(corners.shifted_by_argument)(-1, out)
+        assert not out.any()
+
+
+def test_powers_of_nothing():
+    out = zeros(2)
+    for target in ("python", "emulate"):
+        with pytest.raises(ZeroDivisionError):
+            tile(target=target)(corners.powers_of_nothing)(-1.0, out)
+    tile(target="cpu")(corners.powers_of_nothing)(-1.0, out)
+    assert np.isinf(out).all()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_whole_numbers_of_what_has_none(value):
+    function, x = corners.whole_numbers, np.array([value])
+    for plain in (function, tile(target="python")(function)):
+        with pytest.raises((ValueError, OverflowError)):
+            plain(x, zeros(1), zeros(1), zeros(1))
+    with pytest.raises(EmulationError):
+        tile(target="emulate")(function)(x, zeros(1), zeros(1), zeros(1))
+    agrees(function, np.array([1e300]), zeros(1), zeros(1), zeros(1), targets=("python",))
+    tile(target="cpu")(function)(x, zeros(1), zeros(1), zeros(1))  # any integer, and no exception
+
+
 def test_negative_numbers_shifted():
     a, b = array("int64", -8, 5, -1), array("int64", 70, -1, 3)
     agrees(corners.shifted, a, b, zeros(3, "int64"), zeros(3, "int64"))
