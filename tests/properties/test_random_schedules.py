@@ -31,7 +31,7 @@ ROWS = re.findall(
 #: The examples are drawn in so many parts, which may run on several cores.
 PARTS = 8
 #: Examples of all parts together.
-EXAMPLES = 1000
+EXAMPLES = 640
 
 every_run_the_same = settings(
     max_examples=EXAMPLES // PARTS,
