@@ -24,7 +24,10 @@ from astile.cli.output import print_json, writing
 )
 @options.as_json
 def emit(function: str, target: str, dtypes: tuple[str, ...], output: Path, as_json: bool) -> None:
-    """Write the module of FILE:FUNCTION for a target; it runs without astile.
+    """Write the module of FILE:FUNCTION for a target.
+
+    It runs by itself. Vectors, matrix units, and words such as `parallel` it imports from
+    `astile.intrinsics` and `astile.loops`; without them it needs no astile.
 
     The text for cpu and cuda is made for the types of its arguments, and raises a TypeError for
     others. Where --dtype names none, arrays hold float32, or int64 where they hold indices, and
