@@ -38,6 +38,11 @@ def last(x):
     return (found,)
 
 
+def tripled(x, n, out):
+    for i in range(out.shape[0]):
+        out[i] = x[i] * 3
+
+
 def gather(x, index, out):
     for i in range(out.shape[0]):
         out[i] = x[index[i]]
@@ -288,6 +293,16 @@ def test_sizes_for_which_an_index_leaves_its_array_are_refused(target):
         function(x, out, 7)
     with pytest.raises(IndexError, match=r"out\[i\] leaves out along axis 0"):
         function(np.zeros(99, np.float32), out, 9)
+
+
+@TARGETS
+@pytest.mark.parametrize("n", [SIZE, 0.5, np.zeros(3)], ids=lambda each: type(each).__name__)
+def test_what_is_never_read_may_be_anything(target, n):
+    x, found = values("float32"), np.zeros(SIZE, np.float32)
+    printed(tripled, target)(x, n, found)
+    np.testing.assert_array_equal(found, x * 3)
+    with pytest.raises(TypeError, match="made for x: float32 of 1 axis, out: float32 of 1 axis;"):
+        printed(tripled, target)(x.astype(np.float64), n, found)
 
 
 def test_arrays_that_meet_in_memory_are_refused_where_steps_were_taken():

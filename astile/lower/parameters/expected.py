@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,6 +70,7 @@ class Expected:
 
     Args:
         types: parameter -> its type, see `Kinds`; each of them.
+        unread: parameters that the function never uses, which may be anything.
         axes: array parameter -> how many axes it has, where the function needs so many.
         conditions: what must hold of the sizes for accesses to stay inside their arrays.
         may_leave: whether others may leave theirs all the same, so that indices are checked.
@@ -78,6 +79,7 @@ class Expected:
     """
 
     types: Mapping[str, str]
+    unread: Set[str]
     axes: Mapping[str, int]
     conditions: Sequence[Condition]
     may_leave: bool
@@ -99,10 +101,12 @@ class Expected:
         axes |= {each.name: each.axes for each in program.needs if isinstance(each, needs.Rank)}
         conditions, unproved = bounds.both(program)
         may_leave = bool(unproved) or bounds.helpers_index(program)
-        arrays = [each for each in uses if not is_number(types[each.name])]
+        read = set().union(*map(query.names, program.function.body))
+        unread = {each.name for each in uses} - read
+        arrays = [e for e in uses if e.name not in unread and not is_number(types[e.name])]
         pairs = itertools.combinations(arrays if is_rewritten else (), 2)
         apart = [(a.name, b.name) for a, b in pairs if a.may_be_written or b.may_be_written]
-        return cls(types, axes, conditions, may_leave, apart)
+        return cls(types, unread, axes, conditions, may_leave, apart)
 
     def test(
         self,
@@ -130,6 +134,8 @@ class Expected:
         wanted: list[ast.expr] = []
         for name in query.parameters(function):
             given = self.types[name]
+            if name in self.unread:
+                continue
             if is_number(given):
                 found.append(nodes.call("type", [nodes.name(name)]))
                 wanted.append(nodes.name(_class(given, word)))
@@ -168,6 +174,8 @@ class Expected:
     def _described(self) -> str:
         told = []
         for name, given in self.types.items():
+            if name in self.unread:
+                continue
             axes = self.axes.get(name)
             more = "" if axes is None else f" of {axes} {'axis' if axes == 1 else 'axes'}"
             told.append(f"{name}: {_shown(given)}{more}")
