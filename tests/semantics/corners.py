@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 
+WORD = 2**64
+
 
 def quotients(a, b, q, r):
     for i in range(len(a)):
@@ -70,6 +72,13 @@ def beyond_64_bits(x, low, out):
         out[i] = x[i] / 2**64 + x[i] * (2**66 // 2**64)
         x[i] *= 1 << 64
         low[i] = low[i] & (2**64 - 1)
+
+
+def beyond_64_bits_by_name(x, low, out):
+    for i in range(len(x)):
+        out[i] = x[i] / WORD + x[i] * (4 * WORD // WORD) - WORD
+        x[i] *= -WORD
+        low[i] = low[i] & (WORD - 1)
 
 
 def with_a_number_beyond_64_bits(a, out):

@@ -114,9 +114,10 @@ def test_08_integers_beyond_64_bits():
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_08_numbers_of_the_text_beyond_64_bits(dtype):
+@pytest.mark.parametrize("function", [corners.beyond_64_bits, corners.beyond_64_bits_by_name])
+def test_08_numbers_of_the_text_beyond_64_bits(function, dtype):
     low = array("uint64", 0, 5, 2**64 - 1)
-    agrees(corners.beyond_64_bits, array(dtype, 1, -3, 2.5), low, zeros(3, dtype))
+    agrees(function, array(dtype, 1, -3, 2.5), low, zeros(3, dtype))
     a = array("int64", 1, 2)
     for target in ("cpu", "emulate"):
         match = "int64 does not hold 18446744073709551616"

@@ -34,7 +34,7 @@ def spell(program: Program, *, has_views: bool = False) -> None:
     own |= {*program.imports, *program.helpers, *program.constants}
     modules = {name for name, path in program.imports.items() if path == "numpy"}
     speller = _Speller({"pow", "divmod", "sum"} - own, has_views, modules)
-    numbers = LargeNumbers()
+    numbers = LargeNumbers(program.constants)
     program.function.body = [numbers.visit(speller.visit(e)) for e in program.function.body]
 
 
