@@ -13,7 +13,14 @@ import numpy as np
 import pytest
 
 from astile import Kernel, Schedule, from_source, tile
-from astile.errors import ArgumentError, AstileError, LoweringError, ScheduleError, SourceError
+from astile.errors import (
+    ArgumentError,
+    AstileError,
+    IllegalSchedule,
+    LoweringError,
+    ScheduleError,
+    SourceError,
+)
 from astile.runtime import compile as compiling
 from astile.runtime.specialize import Specializer
 
@@ -448,6 +455,18 @@ def test_size_without_its_loop(given):
 def test_what_is_no_function_is_told_as_such(value):
     with pytest.raises(SourceError, match="function"):
         tile(value)
+
+
+def test_tiles_that_are_refused_say_what_would_make_them_legal():
+    def slanted(x):
+        for i in range(1, x.shape[0]):
+            for j in range(x.shape[1] - 1):
+                x[i, j] = x[i - 1, j + 1] + 1
+
+    with pytest.raises(IllegalSchedule) as caught:
+        tile(i=4, j=4)(slanted)
+    assert caught.value.diagnostic.operation == "tile(['i', 'j'], [4, 4])"
+    assert caught.value.diagnostic.hints == ("`skew('i', 'j', 1)` first makes this legal",)
 
 
 def test_errors_of_a_schedule_show_at_decoration():

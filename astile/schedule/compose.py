@@ -136,7 +136,7 @@ def _tiled_by_name(
         raise _no_such_tiles(tiles, nests)
     handles = [_handle(s, each) for each in order if named[_variable(each)] is each]
     sizes = [tiles[each.var] for each in handles]
-    made = tile(s, handles, sizes)
+    made = s.tile(handles, sizes)
     return made[: len(handles)], made[len(handles) :]
 
 
