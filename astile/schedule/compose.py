@@ -214,7 +214,9 @@ def _interleave(s: Schedule, outer: Sequence[Loop], scope: str) -> list[str]:
         if _is_repeated(s, stage.array, outer):
             s.undo()
         elif attempt(s.set_scope, stage.array, scope):
-            staged.append(f"{stage.array}_{scope}")
+            beside = [e.array for e in outer[-1].stages if e.name not in inside]
+            also = [e for e in dict.fromkeys(beside) if attempt(s.set_scope, e, scope)]
+            staged += [f"{each}_{scope}" for each in (stage.array, *also)]
         elif not _is_parallel(s, outer):
             s.undo()
     return staged

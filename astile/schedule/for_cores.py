@@ -6,6 +6,7 @@ Everything here is an attempt: a step that is not legal leaves the program as it
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -146,9 +147,12 @@ def _near_their_use(s: Schedule) -> None:
         if nests is None:
             continue
         producer, consumer = nests
+        node = s.program.loop(producer)
+        beside = [] if node is None else [e for e in query.written_arrays(node) if e != array]
         trial = s.copy()
         if _takes_rows(trial, array, Loop(trial, producer), Loop(trial, consumer), rows):
             s.adopt(trial)
+            _kept_beside(s, beside)
 
 
 def _nests_of(s: Schedule, array: str) -> tuple[int, int] | None:
@@ -193,6 +197,12 @@ def _takes_rows(
         rows[strip.identity] = row
         return True
     return attempt(s.set_scope, array, "local")
+
+
+def _kept_beside(s: Schedule, arrays: Collection[str]) -> None:
+    """Keep rows of what the nest of another array writes too, and has taken along."""
+    for each in arrays:
+        attempt(s.set_scope, each, "local")
 
 
 def _moves_along(s: Schedule, array: str, row: Loop) -> bool:

@@ -258,3 +258,25 @@ def test_the_result_is_that_of_the_plain_function(
     tile(target="python")(function)(*arrays)
     for one, other in zip(arrays, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def two_of_one_nest(x):
+    H, W = x.shape
+    a, b = np.empty((H, W)), np.empty((H, W))
+    out = np.empty((H, W))
+    for i in range(H):
+        for j in range(W):
+            a[i, j] = x[i, j] * 2
+            b[i, j] = x[i, j] + 1
+    for i in range(H):
+        for j in range(W):
+            out[i, j] = a[i, j] * b[i, j]
+    return out
+
+
+@pytest.mark.parametrize("options", [{}, {"i": 8, "j": 8}, {"i": 8, "j": 8, "target": "emulate"}])
+def test_all_arrays_of_a_nest_leave_slow_memory(options):
+    kernel, x = tile(**options)(two_of_one_nest), np.arange(63.0).reshape(9, 7)
+    scoped = [step.call[:14] for step in kernel.steps if step.call.startswith("set_scope")]
+    assert sorted(scoped) == ["set_scope('a',", "set_scope('b',"]
+    assert np.array_equal(kernel(x), two_of_one_nest(x))

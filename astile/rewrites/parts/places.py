@@ -69,7 +69,7 @@ def outside_nests(edit: Editor, stage: Stage, node: ast.For, *, before: bool) ->
                 f"{stage.name} is computed inside {named(node)} already",
                 code="schedule.already-inside",
                 span=edit.span(statement),
-                hints=["name a loop of the other stage"],
+                hints=["leave this call out, or name a loop of the other stage"],
             )
         depth = 0
         while depth < len(chain) and depth < len(path) and chain[depth] is path[depth]:
