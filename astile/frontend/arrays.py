@@ -18,9 +18,11 @@ from astile.frontend.sums import Linear
 from astile.frontend.told import Extreme
 from astile.frontend.vocabulary import (
     CELLWISE,
+    NORM,
     NUMBER_CALLS,
     PRODUCTS,
     REDUCTIONS,
+    freedom,
     numpy_word,
     path_of,
 )
@@ -231,10 +233,10 @@ class Facts:
         )
 
     def _is_number_call(self, call: ast.Call, numbers: set[str]) -> bool:
-        if call.keywords:
-            return False
         path = path_of(self.program, call.func) or ""
         head, _, last = path.rpartition(".")
+        if freedom(last or getattr(call.func, "attr", ""), call.keywords) is None:
+            return False
         whole = all(self._is_number(each, numbers) for each in call.args)
         if path == "len":
             return True
@@ -244,7 +246,7 @@ class Facts:
             return whole
         if head in ("math", "cmath"):
             return whole
-        if head == "numpy" and last in REDUCTIONS:
+        if path == NORM or (head == "numpy" and last in REDUCTIONS):
             return self._reduces(last, call.args, numbers)
         if head == "numpy":
             is_type = isinstance(getattr(np, last, None), type)

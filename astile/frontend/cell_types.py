@@ -7,8 +7,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from astile.frontend import numpy_types
 from astile.frontend.arrays import Facts
-from astile.frontend.vocabulary import CELLWISE, REDUCTIONS, SAME_TYPE, TRUTHS, path_of
+from astile.frontend.vocabulary import CELLWISE, REDUCTIONS, freedom, numpy_word, path_of
 from astile.ir import query
 from astile.ir.casts import array_of_type
 from astile.ir.needs import Source
@@ -16,6 +17,8 @@ from astile.ir.needs import Source
 _PYTHON_TYPES = {"float": "float64", "int": "int64", "bool": "bool", "complex": "complex128"}
 _COUNT: set[Source] = {("weak", "int")}
 _REAL: Source = ("weak", "float")
+#: Functions of `math` that give integers.
+_WHOLE = ("ceil", "comb", "factorial", "floor", "gcd", "isqrt", "lcm", "perm", "trunc")
 
 
 def types_of(facts: Facts, value: ast.AST) -> set[Source] | None:
@@ -25,7 +28,7 @@ def types_of(facts: Facts, value: ast.AST) -> set[Source] | None:
         facts: what the names of the program hold.
         value: an expression.
     """
-    return _TypeReader(facts).types(value)
+    return _TypeReader(facts, value).types(value)
 
 
 def cell_type(facts: Facts, array: str) -> Source | None:
@@ -63,11 +66,34 @@ def _declared(facts: Facts, dtype: ast.expr) -> Source | None:
 
 
 class _TypeReader:
-    """Collects types, each name once."""
+    """Reads the types of one expression.
 
-    def __init__(self, facts: Facts) -> None:
+    Args:
+        facts: what the names of the program hold.
+        value: the expression; what its names hold is found first.
+    """
+
+    def __init__(self, facts: Facts, value: ast.AST) -> None:
         self.facts = facts
-        self.seen: set[str] = set()
+        roots = sorted(facts.roots(query.names_read(value)))
+        names = [each for each in roots if each in facts.bindings and each not in facts.ranks]
+        self.held: dict[str, set[Source] | None] = {each: set() for each in names}
+        grown = names
+        while grown:
+            grown = [each for each in names if self._has_grown(each)]
+
+    def _has_grown(self, name: str) -> bool:
+        """Whether a name turned out to hold more types than were known."""
+        before = self.held[name]
+        if before is None:
+            return False
+        own: set[Source] = {("like", name)} if name in self.facts.parameters else set()
+        after: set[Source] | None = before | own
+        for statement in self.facts.bindings[name]:
+            known = self._of_binding(statement)
+            after = None if known is None or after is None else after | known
+        self.held[name] = after
+        return after != before
 
     def types(self, value: ast.AST) -> set[Source] | None:
         match value:
@@ -84,7 +110,9 @@ class _TypeReader:
                 return None if cell is None else {cell}
             case ast.Compare():
                 return {("dtype", "bool")}
-            case ast.BinOp(op=ast.Div() | ast.Pow(), left=left, right=right):
+            case ast.BinOp(op=ast.Pow(), left=left, right=right):
+                return self._of_power(left, right)
+            case ast.BinOp(op=ast.Div(), left=left, right=right):
                 return self._joined([left, right], {_REAL})
             case ast.IfExp(body=body, orelse=orelse):
                 return self._joined([body, orelse])
@@ -116,21 +144,16 @@ class _TypeReader:
 
     def _of_name(self, name: str) -> set[Source] | None:
         facts = self.facts
-        if name in self.seen:
-            return set()
-        self.seen.add(name)
         if name in facts.ranks:
             cell = cell_type(facts, name)
             return None if cell is None else {cell}
-        if name in facts.program.constants and name not in facts.bindings:
+        if name in self.held:
+            return self.held[name]
+        if name in facts.parameters:
+            return {("like", name)}
+        if name in facts.program.constants:
             return self._of_constant(facts.program.constants[name])
-        found: set[Source] = {("like", name)} if name in facts.parameters else set()
-        for statement in facts.bindings.get(name, ()):
-            known = self._of_binding(statement)
-            if known is None:
-                return None
-            found |= known
-        return found
+        return None
 
     def _of_binding(self, statement: ast.stmt) -> set[Source] | None:
         match statement:
@@ -153,25 +176,48 @@ class _TypeReader:
         if array is not None:
             cell = cell_type(self.facts, array)
             return None if cell is None else {cell}
-        if path in ("len", "int", "round"):
+        if path in ("len", "int") or (path == "round" and len(call.args) == 1):
             return _COUNT
+        if head == "math" and last in _WHOLE:
+            return _COUNT
+        if path == "bool" or (head == "math" and last.startswith("is") and last != "isqrt"):
+            return {("dtype", "bool")}
         if path == "float" or head == "math":
             return {_REAL}
-        if path == "bool":
-            return {("dtype", "bool")}
-        if path in ("min", "max", "abs", "pow"):
+        if path == "pow" and len(call.args) == 2:
+            return self._of_power(*call.args)
+        if path in ("min", "max", "abs"):
             return self._joined(call.args)
+        if path == "round":
+            return self._joined(call.args[:1])
         if head == "numpy" and isinstance(getattr(np, last, None), type):
             return {("dtype", np.dtype(last).name)}
-        if head == "numpy" and last == "where" and len(call.args) == 3:
-            return self._joined(call.args[1:])
-        if head == "numpy" and last in TRUTHS:
-            return {("dtype", "bool")}
-        if head == "numpy" and last in SAME_TYPE:
-            return self._joined(call.args)
-        if head == "numpy" and (last in CELLWISE or last in REDUCTIONS):
-            return self._joined(call.args, {_REAL})
-        match call.func:
-            case ast.Attribute(value=reduced, attr=method) if method in REDUCTIONS:
-                return self._joined([reduced], {_REAL})
-        return None
+        return self._of_numpy(call)
+
+    def _of_power(self, base: ast.expr, exponent: ast.expr) -> set[Source] | None:
+        """A power of integers is one too, unless the exponent is negative."""
+        found = self._joined([base, exponent])
+        number = query.integer(exponent)
+        if not found or (number is not None and number >= 0):
+            return found
+        if numpy_types.is_known(found) and numpy_types.is_whole(found):
+            return {_REAL} if number is not None else None
+        return {*found, _REAL}
+
+    def _of_numpy(self, call: ast.Call) -> set[Source] | None:
+        """A call of a function of NumPy, or of a method of an array."""
+        word = numpy_word(self.facts.program, call.func)
+        if word in CELLWISE and not call.keywords:
+            given = [self.types(each) for each in call.args]
+            known = [each for each in given if each is not None]
+            if len(known) < len(given):
+                return None
+            are_numbers = all(map(self.facts.is_number, call.args))
+            return numpy_types.of_cells(word, known, are_numbers=are_numbers)
+        reduced = call.args
+        if word is None and isinstance(call.func, ast.Attribute):
+            word, reduced = call.func.attr, [call.func.value, *call.args]
+        if word not in REDUCTIONS or freedom(word, call.keywords) is None:
+            return None
+        found = self._joined(reduced)
+        return None if found is None else numpy_types.of_reduction(word, found)

@@ -13,6 +13,7 @@ from astile.frontend.cells import Cells, accesses, covered, place
 from astile.frontend.guards import guarded
 from astile.frontend.lengths import Lengths
 from astile.frontend.new_names import NewNames
+from astile.frontend.numpy_types import is_known
 from astile.frontend.spans import Assumed, Kept, Part, SpanReader
 from astile.frontend.vocabulary import TRUTHS, numpy_word
 from astile.frontend.walk import edited
@@ -166,7 +167,7 @@ class _Maker:
             raise Kept("a value of a type that is not known")
         kept = self._kept(sources, parts)
         need = JoinedType(kept, tuple(sorted(sources)), "iuf")
-        if any(kind == "like" for kind, _ in sources):
+        if not is_known(sources):
             reader.assumed.add([need])
         elif not need.holds({}):
             raise Kept("truth values, or complex numbers")
@@ -183,7 +184,7 @@ class _Maker:
                 found = cell_type(self.facts, each.array)
                 if found is not None and found[0] == "like":
                     return found
-        joined = joined_type({each for each in sources if each[0] != "like"}, {})
+        joined = joined_type({each for each in sources if is_known([each])}, {})
         if joined is None:
             raise Kept("a type that no array has")
         return ("dtype", joined.name)

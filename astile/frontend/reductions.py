@@ -14,19 +14,19 @@ from astile.frontend.cells import Cells, accesses, covered, place
 from astile.frontend.guards import guarded
 from astile.frontend.lengths import Lengths
 from astile.frontend.new_names import NewNames
+from astile.frontend.numpy_types import COUNT, is_known
+from astile.frontend.reduction_forms import Form, form, may_be_one
 from astile.frontend.spans import Assumed, Kept, SpanReader
-from astile.frontend.vocabulary import PRODUCTS, numpy_word
 from astile.frontend.walk import edited
 from astile.ir import nodes, query
 from astile.ir.needs import Arithmetic, JoinedType, Source, joined_type
 from astile.ir.printer import print_expression
 from astile.ir.program import Program
 
-_WORDS = {"amax": "max", "amin": "min"} | {
-    each: each for each in ("sum", "mean", "prod", "max", "min", "any", "all", *PRODUCTS)
-}
 #: Names for what is added up, by reduction.
 _NAMES = {"prod": "product", "max": "largest", "min": "smallest", "any": "found", "all": "holds"}
+#: Those of which integers give a floating-point number.
+_REAL = ("mean", "var", "std", "norm")
 
 
 def reductions(program: Program, *, exact: bool = False) -> Program:
@@ -55,7 +55,7 @@ def reductions(program: Program, *, exact: bool = False) -> Program:
                     total += A[i, j]
                 y[i] = A.dtype.type(total)
     """
-    if not any(_may_be_one(program, each) for each in query.preorder(program.function)):
+    if not any(may_be_one(program, each) for each in query.preorder(program.function)):
         return program
     new = program.cloned()
     reducer = _Reducer(new, exact)
@@ -140,54 +140,17 @@ class _Replaced(ast.NodeTransformer):
             case ast.GeneratorExp() | ast.NamedExpr():
                 return node
         self.generic_visit(node)
-        found = _form(self.reducer.facts, node)
+        found = form(self.reducer.facts, node)
         if found is None:
             return node
         own = Assumed()
         try:
-            made = _Reduction(self.reducer, self.known, own).made(*found)
+            made = _Reduction(self.reducer, self.known, own).made(found)
         except Kept:
             return node
         self.reducer.assumed.join(own)
         self.before += made.before
         return nodes.copy_place(node, made.value)
-
-
-def _may_be_one(program: Program, node: ast.AST) -> bool:
-    """Whether a node is spelled as `_form` wants a reduction to be."""
-    match node:
-        case ast.BinOp(op=op):
-            return isinstance(op, ast.MatMult)
-        case ast.Call(func=ast.Attribute(attr=word)):
-            return word in _WORDS
-        case ast.Call(func=ast.Name(id=name)):
-            return program.imports.get(name, "").rpartition(".")[2] in _WORDS
-    return False
-
-
-def _form(facts: Facts, node: ast.AST) -> tuple[str, ast.expr] | None:
-    """A reduction and what it is taken of: ``("sum", A[i, :])``."""
-    match node:
-        case ast.BinOp(left=left, op=ast.MatMult(), right=right):
-            return _product(facts, left, right)
-        case ast.Call(func=ast.Attribute(value=value, attr=word), args=arguments, keywords=[]) if (
-            word in _WORDS and numpy_word(facts.program, node.func) is None
-        ):
-            if word == "dot" and len(arguments) == 1:
-                return _product(facts, value, arguments[0])
-            return (word, value) if not arguments and word not in PRODUCTS else None
-        case ast.Call(func=function, args=arguments, keywords=[]):
-            word = _WORDS.get(numpy_word(facts.program, function) or "", "")
-            if word in PRODUCTS and len(arguments) == 2:
-                return _product(facts, *arguments)
-            return (word, arguments[0]) if word and len(arguments) == 1 else None
-    return None
-
-
-def _product(facts: Facts, left: ast.expr, right: ast.expr) -> tuple[str, ast.expr] | None:
-    if facts.axes(left) != 1 or facts.axes(right) != 1:
-        return None
-    return "dot", nodes.binary(left, ast.Mult, right)
 
 
 @dataclass(frozen=True)
@@ -217,13 +180,13 @@ class _Reduction:
     known: Lengths
     assumed: Assumed
 
-    def made(self, word: str, value: ast.expr) -> _Made:
+    def made(self, form: Form) -> _Made:
         """The loops and the number.
 
         Raises:
             Kept: where they would not do the same.
         """
-        facts = self.reducer.facts
+        facts, word, value = self.reducer.facts, form.word, form.value
         reader = SpanReader(facts, self.known, self.assumed)
         read = [(each, reader.part(each)) for each in accesses(facts, value)]
         parts = [(each, part) for each, part in read if part is not None and part.spans]
@@ -247,8 +210,12 @@ class _Reduction:
         sources = self._shown(sources)
         if word in ("max", "min"):
             return self._extreme(word, cell, sources)
+        if word == "ptp":
+            return self._range(cell, sources)
         if word in ("any", "all"):
             return self._truth(word, cell, sources)
+        if word == "count_nonzero":
+            return self._count(cell, sources)
         joined = _known(sources)
         if joined is not None and joined.kind in "biu" and word in ("sum", "prod"):
             start: complex = 0 if word == "sum" else 1
@@ -256,13 +223,14 @@ class _Reduction:
             return self._summed(word, cell, self._typed(wide, nodes.const(start)))
         if self.reducer.exact:
             raise Kept("a sum that would round otherwise")
-        made = self._floating(word, cell, sources)
+        made = self._floating(form, cell, sources)
         self.reducer.reassociated = True
         return made
 
-    def _floating(self, word: str, cell: ast.expr, sources: set[Source]) -> _Made:
+    def _floating(self, form: Form, cell: ast.expr, sources: set[Source]) -> _Made:
         """A sum of floating-point numbers."""
-        if word == "mean":
+        word, own = form.word, sources
+        if word in _REAL:
             sources = {*sources, ("weak", "float")}
         kept = self._kept(sources)
         kinds = "iuf" if word == "dot" else "f"
@@ -273,13 +241,53 @@ class _Reduction:
             raise Kept("a type in which sums are not taken in float64")
         if word == "dot":
             return self._summed(word, cell, self._cast(kept, nodes.const(0)))
-        start = nodes.const(1.0 if word == "prod" else 0.0)
-        made = self._summed(word, cell, self._typed("float64", start))
+        if word == "norm":
+            cell = self._square(self._real(cell, own))
+        made = self._summed(word, cell, self._float64(1.0 if word == "prod" else 0.0))
         value = made.value
-        if word == "mean":
+        if word in ("mean", "var", "std"):
             value = nodes.binary(value, ast.Div, self.cells.count())
+        if word in ("var", "std"):
+            made = self._spread(made.before, value, cell, form.freedom)
+            value = made.value
+        if word in ("std", "norm"):
+            value = nodes.call(self.reducer.names.numpy("sqrt"), [value])
         is_wide = kept == ("dtype", "float64")
         return replace(made, value=value if is_wide else self._cast(kept, value))
+
+    def _spread(self, before: list[ast.stmt], mean: ast.expr, cell: ast.expr, less: int) -> _Made:
+        """`np.var`: the mean of the squares of what cells are away from their mean.
+
+        Args:
+            before: the loops that give the mean.
+            mean: as they give it.
+            cell: in the loops.
+            less: by how much the number of cells is lessened.
+        """
+        name, set_mean = self.reducer.number("mean", mean)
+        away = nodes.binary(nodes.clone(cell), ast.Sub, nodes.name(name))
+        total, started = self.reducer.number("squares", self._float64(0.0))
+        loops = self.cells.nest(nodes.update(nodes.target(total), ast.Add, self._square(away)))
+        count = self.cells.count()
+        if less:
+            count = nodes.binary(count, ast.Sub, nodes.const(less))
+            count = nodes.call("max", [count, nodes.const(0)])
+        value = nodes.binary(nodes.name(total), ast.Div, count)
+        return _Made([*before, set_mean, started, loops], value)
+
+    def _square(self, value: ast.expr) -> ast.expr:
+        if isinstance(value, ast.Subscript):
+            return nodes.binary(value, ast.Mult, nodes.clone(value))
+        return nodes.call(self.reducer.names.numpy("square"), [value])
+
+    def _real(self, cell: ast.expr, sources: set[Source]) -> ast.expr:
+        """A cell as a floating-point number: integers are squared in float64."""
+        arrays = [each for each in sorted(sources) if each[1] in self.reducer.facts.ranks]
+        self.assumed.add([JoinedType(each, (each,), "f") for each in arrays])
+        narrow = [name for kind, name in sources if kind == "dtype"]
+        if all(np.dtype(name).kind == "f" for name in narrow):
+            return cell
+        return self._typed("float64", cell)
 
     def _shown(self, sources: set[Source]) -> set[Source]:
         """The sources, with the types of integers that a call showed."""
@@ -310,6 +318,9 @@ class _Reduction:
             return self._typed(name, value)
         return nodes.call(nodes.attribute(name, "dtype", "type"), [value])
 
+    def _float64(self, value: float) -> ast.expr:
+        return self._typed("float64", nodes.const(value))
+
     def _typed(self, dtype: str, value: ast.expr) -> ast.expr:
         return nodes.call(self.reducer.names.numpy(dtype), [value])
 
@@ -330,10 +341,29 @@ class _Reduction:
         loops = self.cells.nest(nodes.assign(name, joined))
         return _Made([*self.cells.before, started, loops], nodes.name(name))
 
+    def _range(self, cell: ast.expr, sources: set[Source]) -> _Made:
+        """`np.ptp`: how far the largest cell is above the smallest."""
+        most = self._extreme("max", cell, sources)
+        self.cells.before = []
+        least = self._extreme("min", nodes.clone(cell), sources)
+        value = nodes.binary(most.value, ast.Sub, least.value)
+        return _Made([*most.before, *least.before], value)
+
+    def _count(self, cell: ast.expr, sources: set[Source]) -> _Made:
+        """`np.count_nonzero`: before NumPy 2.4 it gives an integer of Python."""
+        made = self._summed("sum", self._test(cell, sources), self._typed("int64", nodes.const(0)))
+        is_pythons = COUNT == ("weak", "int")
+        return replace(made, value=nodes.call("int", [made.value]) if is_pythons else made.value)
+
+    def _test(self, cell: ast.expr, sources: set[Source]) -> ast.expr:
+        """Whether a cell is not 0."""
+        if sources == {("dtype", "bool")}:
+            return cell
+        self.assumed.add([Arithmetic(tuple(sorted(sources)))])
+        return nodes.compare(cell, ast.NotEq, nodes.const(0))
+
     def _truth(self, word: str, cell: ast.expr, sources: set[Source]) -> _Made:
-        if sources != {("dtype", "bool")}:
-            self.assumed.add([Arithmetic(tuple(sorted(sources)))])
-            cell = nodes.compare(cell, ast.NotEq, nodes.const(0))
+        cell = self._test(cell, sources)
         start = self._typed("bool_", nodes.const(word == "all"))
         name, started = self.reducer.number(_NAMES[word], start)
         operator = ast.BitAnd if word == "all" else ast.BitOr
@@ -343,4 +373,4 @@ class _Reduction:
 
 def _known(sources: set[Source]) -> np.dtype[Any] | None:
     """The type that sources join to, where no argument decides."""
-    return None if any(kind == "like" for kind, _ in sources) else joined_type(sources, {})
+    return joined_type(sources, {}) if is_known(sources) else None

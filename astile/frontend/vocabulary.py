@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from astile.ir import query
 from astile.ir.program import Program
@@ -31,9 +32,16 @@ TRUTHS = _words(
     "logical_not logical_or logical_xor"
 )
 #: Reductions of a whole array to a number, as functions of NumPy and methods of arrays.
-REDUCTIONS = _words("all any argmax argmin dot inner max mean min prod std sum vdot var")
+REDUCTIONS = _words(
+    "all any argmax argmin average count_nonzero dot inner max mean min norm prod ptp std sum vdot "
+    "var"
+)
 #: Those that multiply two rows.
 PRODUCTS = _words("dot vdot inner")
+#: Those that may count fewer cells than there are.
+SPREADS = _words("std var")
+#: The one among them that is no direct member of NumPy.
+NORM = "numpy.linalg.norm"
 #: Functions of Python that compute a number from numbers.
 NUMBER_CALLS = _words("abs bool float int len max min pow round")
 
@@ -60,7 +68,22 @@ def path_of(program: Program, function: ast.expr) -> str | None:
 
 
 def numpy_word(program: Program, function: ast.expr) -> str | None:
-    """``sqrt`` for ``np.sqrt``; None for what is no member of NumPy."""
+    """``sqrt`` for ``np.sqrt``, ``norm`` for ``np.linalg.norm``; None for what is not NumPy's."""
     path = path_of(program, function) or ""
     head, _, last = path.rpartition(".")
-    return last if head == "numpy" else None
+    return last if head == "numpy" or path == NORM else None
+
+
+def freedom(word: str, keywords: Sequence[ast.keyword]) -> int | None:
+    """1 for ``np.var(x, ddof=1)``, 0 where nothing is given; None for what changes the result else.
+
+    Args:
+        word: the reduction.
+        keywords: what it is given by name.
+    """
+    match keywords:
+        case []:
+            return 0
+        case [ast.keyword(arg="ddof", value=ast.Constant(value=number))] if word in SPREADS:
+            return number if type(number) is int else None
+    return None

@@ -106,8 +106,9 @@ class NotNegative:
         return total >= 0
 
 
-#: The type of cells: as those of an argument, by the name of a dtype, or that of Python numbers.
-Source: TypeAlias = tuple[Literal["like", "dtype", "weak"], str]
+#: The type of cells: as those of an argument, by the name of a dtype, or that of Python numbers;
+#: that of a sum of the cells of an argument, and that of the number that NumPy makes of one.
+Source: TypeAlias = tuple[Literal["like", "dtype", "weak", "sum", "number"], str]
 _WEAK: Mapping[str, complex] = {"int": 0, "float": 0.0, "complex": 0j}
 
 
@@ -228,7 +229,24 @@ def _operand(source: Source, values: Values) -> Any:
     if kind == "dtype":
         return np.dtype(name)
     value = values.get(name)
+    if kind == "number":
+        return _number_type(value)
+    described = _described(value)
+    if kind == "sum":
+        return None if described is None else _sum_type(described[1])
     if isinstance(value, (bool, int, float, complex, np.generic)):
         return value
-    described = _described(value)
     return None if described is None else described[1]
+
+
+def _number_type(value: object) -> np.dtype[Any] | None:
+    """The type of the number that NumPy makes of one; not known where functions may narrow it."""
+    if not isinstance(value, (bool, int, float, complex, np.generic)):
+        return None
+    dtype = np.result_type(value) if isinstance(value, np.generic) else np.dtype(type(value))
+    return dtype if dtype.kind in "iufc" and dtype.itemsize >= 4 else None
+
+
+def _sum_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    wide = {"b": np.int64, "i": np.int64, "u": np.uint64}
+    return np.dtype(wide.get(dtype.kind, dtype))

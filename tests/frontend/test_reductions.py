@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.linalg import norm
 
 from astile import Schedule, tile
 from astile.frontend.build import build
@@ -102,6 +103,50 @@ BECOMES = {
         "        e[i] = B[k, i] - value\n    total = np.float64(0.0)\n"
         "    for j in range(B.shape[1]):\n        total += e[j]\n    A[k] = B.dtype.type(total)",
     ),
+    "spread": (
+        "for k in range(n):\n    A[k] = np.std(B[k])",
+        "for k in range(n):\n    total = np.float64(0.0)\n    for i in range(B.shape[1]):\n"
+        "        total += B[k, i]\n    mean = total / B.shape[1]\n"
+        "    squares = np.float64(0.0)\n    for i in range(B.shape[1]):\n"
+        "        squares += np.square(B[k, i] - mean)\n"
+        "    A[k] = B.dtype.type(np.sqrt(squares / B.shape[1]))",
+    ),
+    "variance of a sample": (
+        "C = np.zeros((n, 3))\nA[0] = C.var(ddof=1)",
+        "C = np.zeros((n, 3))\ntotal = np.float64(0.0)\nfor i in range(n):\n"
+        "    for j in range(3):\n        total += C[i, j]\n\nmean = total / (max(n, 0) * 3)\n"
+        "squares = np.float64(0.0)\nfor i in range(n):\n    for j in range(3):\n"
+        "        squares += np.square(C[i, j] - mean)\n\n"
+        "A[0] = squares / max(max(n, 0) * 3 - 1, 0)",
+    ),
+    "length of a vector": (
+        "for k in range(n):\n    A[k] = np.linalg.norm(B[k])",
+        "for k in range(n):\n    total = np.float64(0.0)\n    for i in range(B.shape[1]):\n"
+        "        total += B[k, i] * B[k, i]\n    A[k] = B.dtype.type(np.sqrt(total))",
+    ),
+    "distance": (
+        "for k in range(n):\n    A[k] = np.linalg.norm(B[k, :] - B[0, :])",
+        "for k in range(n):\n    total = np.float64(0.0)\n    for i in range(B.shape[1]):\n"
+        "        total += np.square(B[k, i] - B[0, i])\n    A[k] = B.dtype.type(np.sqrt(total))",
+    ),
+    "length of integers": (
+        "C = np.zeros(len(B), np.int8)\nA[0] = np.linalg.norm(C)",
+        "C = np.zeros(len(B), np.int8)\ntotal = np.float64(0.0)\nfor i in range(B.shape[0]):\n"
+        "    total += np.square(np.float64(C[i]))\n\nA[0] = np.sqrt(total)",
+    ),
+    "average": (
+        "A[0] = np.average(B[1:])",
+        "total = np.float64(0.0)\nfor i in range(1, B.shape[0]):\n    total += B[i]\n\n"
+        "A[0] = B.dtype.type(total / max(B.shape[0] - 1, 0))",
+    ),
+    "range of values": (
+        "A[0] = np.ptp(A[1:])",
+        "largest = A[1]\nfor i in range(1, A.shape[0]):\n"
+        "    largest = np.maximum(largest, A[i])\n\n"
+        "smallest = A[1]\nfor i in range(1, A.shape[0]):\n"
+        "    smallest = np.minimum(smallest, A[i])\n\n"
+        "A[0] = largest - smallest",
+    ),
     "integers": (
         "C = np.zeros(len(B), np.int32)\nA[0] = np.sum(C)",
         "C = np.zeros(len(B), np.int32)\ntotal = np.int64(0)\nfor i in range(B.shape[0]):\n"
@@ -125,7 +170,13 @@ STAYS = {
     "matrix product": "A[0, 0] = np.dot(B[:, :], B[:, :])[0, 0]",
     "largest of what may be empty": "for k in range(n):\n    A[k] = np.max(B[k, :k])",
     "place of the largest": "A[0] = np.argmax(B[:])",
-    "spread": "A[0] = np.std(B[:])",
+    "spread along an axis": "A[0] = np.std(B[:, :], axis=0)",
+    "spread by a number that is not literal": "A[0] = np.std(B[:], ddof=n)",
+    "spread by a number that is negative": "A[0] = np.std(B[:], ddof=-1)",
+    "no literal integer": "A[0] = B[:].var(ddof=1.0)",
+    "another length of a vector": "A[0] = np.linalg.norm(B[:], 1)",
+    "average with weights": "A[0] = np.average(B[:], weights=A)",
+    "a mean with what is not its own": "A[0] = np.mean(B[:], ddof=1)",
     "slices that may differ": "k = n // 2\nA[0] = np.dot(A[:k], B[1:])",
     "sum of one's own": "A[0] = sum(B)\nB[0] = 0",
     "picked cells": "A[0] = np.sum(A[B])\nB[0] = 0",
@@ -147,6 +198,16 @@ def statistics(x, y, out):
     return np.sum(x), x.mean(), np.any(y > 0.9), np.sum(y == 0)
 
 
+def spreads(x, y, out):
+    for i in range(x.shape[0]):
+        out[i, 0] = np.std(x[i, :])
+        out[i, 1] = x[i].var(ddof=1) * np.float32(0.1)
+        out[i, 2] = np.linalg.norm(x[i])
+        out[i, 3] = norm(x[i] * y) + np.var(x[i, :3], ddof=4)
+        out[i, 4] = np.count_nonzero(x[i]) * np.float32(0.1) + np.average(x[i])
+    return np.std(x), x.var(), norm(y), norm(x[1:]), np.std(y > 1), np.count_nonzero(y), np.ptp(y)
+
+
 TYPES = ["float32", "float64", "int64", "int32", "uint8", "bool", "complex128"]
 
 
@@ -158,7 +219,8 @@ RUNS += [
 
 
 @pytest.mark.parametrize(("target", "dtype", "size"), RUNS)
-def test_values_and_types(target, dtype, size):
+@pytest.mark.parametrize("function", [statistics, spreads])
+def test_values_and_types(function, target, dtype, size):
     random = np.random.default_rng(size)
     x = (8 * random.random((size, 5)) - 2).astype(dtype)
     y = (3 * random.random(5)).astype(dtype)
@@ -166,10 +228,10 @@ def test_values_and_types(target, dtype, size):
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            wanted = statistics(x, y, plain)
+            wanted = function(x, y, plain)
         except TypeError:  # no `-` of truth values
             return
-        got = tile(target=target)(statistics)(x, y, found)
+        got = tile(target=target)(function)(x, y, found)
     rtol = 1e-5 if dtype == "float32" else 1e-12
     np.testing.assert_allclose(found, plain, rtol=rtol)
     for one, other in zip(got, wanted, strict=True):
@@ -191,6 +253,46 @@ def test_empty_arrays_have_no_largest():
     made = kernel("A[0] = np.max(B[:])")
     with pytest.raises(ValueError, match="zero-size array"):
         made(grid(3), grid(0), 0)
+
+
+@pytest.mark.parametrize("cells", [[], [3.0], [1.0, np.nan], [np.inf, 1.0], [2.0, 5.0]])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("target", ["python", "cpu", "emulate"])
+def test_spreads_of_few_cells(target, dtype, cells):
+    x = np.array(cells, dtype)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        got, wanted = tile(target=target)(few)(x), few(x)
+    np.testing.assert_array_equal(got, wanted)
+    assert [type(each) for each in got] == [type(each) for each in wanted]
+
+
+def few(x):
+    return np.std(x), np.var(x, ddof=1), np.var(x, ddof=2), x.var(ddof=7), norm(x)
+
+
+def test_spreads_are_as_exact_as_those_of_numpy():
+    x = np.full(1 << 16, 1e4, np.float32)
+    x[::2] += np.float32(0.01)
+    got = tile(target="cpu")(few)(x)
+    for one, other in zip(got, few(x.astype(np.float64)), strict=True):
+        assert one == np.float32(other)
+
+
+def test_narrow_integers_do_not_wrap_around_in_lengths():
+    x = np.full((2, 5), 100, np.int8)
+    for target in ("python", "cpu", "emulate"):
+        assert tile(target=target)(length)(x) == np.linalg.norm(x)
+
+
+def length(x):
+    return norm(x)
+
+
+def test_exact_keeps_spreads():
+    text = Schedule(few, exact=True).source()
+    assert "np.std(x), np.var(x, ddof=1)" in text
+    assert "norm(x)" in text
 
 
 def summed(x):

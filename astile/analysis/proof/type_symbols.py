@@ -112,7 +112,7 @@ class AssumedTypes:
 
 def _symbol(source: assumed.Source) -> str:
     kind, name = source
-    return {"like": f"like {name}", "dtype": f"numpy.{name}"}.get(kind, name)
+    return {"dtype": f"numpy.{name}", "weak": name}.get(kind, f"{kind} {name}")
 
 
 def strong_of(types: Type) -> Type:

@@ -94,7 +94,7 @@ class Calls:
             head, _, last = path.rpartition(".")
             if not head:
                 return last in _BUILTINS
-            if head in ("math", "cmath"):
+            if head in ("math", "cmath") or path == "numpy.linalg.norm":
                 return True
             if head == "numpy":
                 return last in _NUMPY_SCALARS | _NUMPY_VALUES | _NUMPY_MAKERS

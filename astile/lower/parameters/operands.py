@@ -92,7 +92,8 @@ class Flow:
     def numpy_function(self, call: ast.Call) -> object | None:
         """The function of NumPy that is called; None for all others."""
         module, _, last = self._path(call.func).rpartition(".")
-        return getattr(np, last, None) if module == "numpy" else None
+        homes = {"numpy": np, "numpy.linalg": np.linalg}
+        return getattr(homes.get(module), last, None)
 
     def takes_numbers(self, function: ast.expr) -> bool:
         """Whether a called function computes a number from numbers."""

@@ -48,7 +48,7 @@ _JOINING = frozenset(
 )
 _SUMMING = frozenset(("sum", "prod", "cumsum", "cumprod", "nansum", "nanprod", "trace"))
 _AVERAGING = frozenset(
-    ("mean", "std", "var", "median", "nanmean", "nanstd", "nanvar", "nanmedian", "average")
+    ("mean", "std", "var", "median", "nanmean", "nanstd", "nanvar", "nanmedian", "average", "norm")
 )
 _COUNTING = frozenset(("argmin", "argmax", "argsort", "count_nonzero", "searchsorted", "nonzero"))
 _MULTIPLYING = frozenset(("dot", "matmul", "vdot", "inner", "outer", "cross", "where", "minimum"))
@@ -221,7 +221,7 @@ def of_numpy(kinds: Kinds, name: str, arguments: list[ast.expr], call: ast.Call)
     if name in _SUMMING:
         return _of_sum(first)
     if name in _AVERAGING:
-        first = real_part(first) if name.endswith(("std", "var")) else first
+        first = real_part(first) if name.endswith(("std", "var", "norm")) else first
         assert first is not None
         return first if promotion.family(first) in "fc" and first not in PYTHON else "float64"
     if name == "clip":

@@ -1,0 +1,82 @@
+"""Types of arrays that are computed with numbers which NumPy makes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from astile import tile
+from tests.support.plain_forms import kernel, outcome
+
+
+def roots(x, s):
+    return x * np.sqrt(s), x[:] / np.sqrt(2.0), x[:] * np.square(3), x[:] * np.exp(-x.shape[0])
+
+
+def chosen(x, s):
+    return x[:] * np.maximum(s, 0.5), x[:] * np.abs(s), x[:] * np.minimum(x[0], 0.5)
+
+
+def rounded(x, s):
+    return x[:] * round(s, 1), x[:] * round(s), x[:] * math.floor(s), x[:] * np.floor(s)
+
+
+def named(x, s):
+    t = 0.5
+    for _i in range(3):
+        t = np.sqrt(t)
+    u = x[:] * t
+    return u
+
+
+def pythons(x, s):
+    return x[:] * s, x[:] * math.sqrt(2.0), x[:] * x.shape[0] ** 0.5, x[:] * np.pi, x[:] * 2**3
+
+
+def reduced(x, s):
+    return x[:] * np.sum(x[:]), x[:] * x.max(), x[:] * x.mean(), x[:] * np.prod(x[:] * 2)
+
+
+def counted(x, s):
+    return x[:] * np.sum(x[:] > 1), x[:] * np.argmax(x[:]), x[:] * np.count_nonzero(x)
+
+
+@pytest.mark.parametrize("number", [2.5, 3, np.float32(2.5), np.int8(3)], ids=repr)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "uint8"])
+@pytest.mark.parametrize("function", [roots, chosen, rounded, named, pythons, reduced, counted])
+def test_numbers_of_numpy_decide_types(function, dtype, number):
+    x = np.arange(4).astype(dtype)
+    found, wanted = tile(target="python")(function)(x, number), function(x, number)
+    if isinstance(wanted, np.ndarray):
+        found, wanted = (found,), (wanted,)
+    for one, other in zip(found, wanted, strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_allclose(one, other, rtol=1e-6)
+
+
+@pytest.mark.parametrize("target", ["cpu", "emulate"])
+@pytest.mark.parametrize("function", [roots, chosen, reduced])
+def test_on_other_targets(function, target):
+    x = np.arange(4.0) + 0.1
+    for one, other in zip(tile(target=target)(function)(x, 2.5), function(x, 2.5), strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+LOCAL = (
+    *("C ** 2", "np.square(C)", "np.sqrt(C)", "np.sign(C) * 2", "np.mod(C, 3)", "C * C.max()"),
+    *("C * np.dot(C, C)", "C * np.sqrt(2.0)", "C * np.sum(C > 0)", "C * C.sum()", "C * C.mean()"),
+    *("C * np.sqrt(n)", "C * np.sign(n)", "C * 2 ** int(n)", "C * round(n, 1)", "np.round(C)"),
+)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "uint8", "float32", "float64"])
+@pytest.mark.parametrize("value", LOCAL)
+def test_arrays_of_the_function(value, dtype):
+    body = f"C = np.ones(3, np.{dtype})\nC[1] = 3\nreturn {value}"
+    for number in (2.5, 3, np.float32(2.5)):
+        space = {"np": np}
+        exec("def plain(n):\n    " + body.replace("\n", "\n    "), space)
+        assert outcome(kernel(body, "n"), number) == outcome(space["plain"], number)
