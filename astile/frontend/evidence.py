@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from astile.frontend.vocabulary import PRODUCTS, REDUCTIONS
 from astile.ir import query
@@ -71,7 +71,10 @@ def index_counts(function: ast.FunctionDef) -> dict[str, int]:
             case ast.BinOp(left=left, op=ast.MatMult(), right=right):
                 for array in _beside_rows(left, right):
                     seen(array, 1)
-    rows = list(_rows(function))
+    small = dict(_small_arrays(function))
+    for name, axes in small.items():
+        seen(name, axes)
+    rows = list(_rows(function, small))
     for _ in rows:  # a row of a row
         for name, array, given in rows:
             seen(array, given + counts.get(name, 0))
@@ -97,12 +100,28 @@ def _beside_rows(*operands: ast.expr) -> Iterator[str]:
                 yield each.id
 
 
-def _rows(function: ast.FunctionDef) -> Iterator[tuple[str, str, int]]:
-    """``row = A[i, :]``, ``B = A.T``, ``B = A.copy()``, ``for row in A``.
+def _small_arrays(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
+    """``(v, 1)`` for ``v = np.zeros(3)``, where the name stands for nothing else."""
+    for name, bound in bindings(function).items():
+        made = [query.allocation(each) for each in bound if not isinstance(each, ast.AugAssign)]
+        shapes = [each.shape for each in made if each is not None and each.shape is not None]
+        if len(shapes) == len(made) > 0:
+            literal = [all((query.integer(e) or 0) > 1 for e in each) for each in shapes]
+            if all(literal):
+                yield name, min(map(len, shapes))
+
+
+def _rows(function: ast.FunctionDef, small: Container[str]) -> Iterator[tuple[str, str, int]]:
+    """``row = A[i, :]``, ``A[i] = row``, ``B = A.T``, ``B = A.copy()``, ``for row in A``.
+
+    Args:
+        function: the function.
+        small: names of arrays that it makes.
 
     Yields:
         A name, the array, and the number of indices given.
     """
+    bound = bindings(function)
     for node in ast.walk(function):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript() as value):
@@ -110,6 +129,14 @@ def _rows(function: ast.FunctionDef) -> Iterator[tuple[str, str, int]]:
                 indices = query.indices(value)
                 if base is not None and not any(map(_adds_axes, indices)):
                     yield name, base, sum(not isinstance(e, ast.Slice) for e in indices)
+            case ast.Assign(targets=[ast.Subscript() as value], value=ast.Name(id=name)) if (
+                len(bound.get(name, ())) < 2 or name in small
+            ):
+                base, indices = query.base_name(value), query.indices(value)
+                if base is not None and not any(map(_adds_axes, indices)):
+                    yield name, base, sum(not isinstance(e, ast.Slice) for e in indices)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp() as value):
+                yield from ((name, array, 1) for array in _difference(value))
             case ast.Assign(
                 targets=[ast.Name(id=name)],
                 value=ast.Attribute(value=ast.Name(id=array), attr="T"),
@@ -126,6 +153,17 @@ def _rows(function: ast.FunctionDef) -> Iterator[tuple[str, str, int]]:
             case ast.For(target=target, iter=iterable):
                 for name, array in elements(target, iterable):
                     yield name, array, 1
+
+
+def _difference(value: ast.BinOp) -> Iterator[str]:
+    """``A`` for ``A[i] - A[j]``: both have as many axes, which are those of the result."""
+    match value:
+        case ast.BinOp(
+            left=ast.Subscript(value=ast.Name(id=left), slice=one),
+            op=ast.Add() | ast.Sub() | ast.Mult() | ast.Div(),
+            right=ast.Subscript(value=ast.Name(id=right), slice=other),
+        ) if left == right and not any(isinstance(e, (ast.Slice, ast.Tuple)) for e in (one, other)):
+            yield left
 
 
 def _copied(call: ast.Call) -> str | None:

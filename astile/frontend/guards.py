@@ -31,15 +31,29 @@ def guarded(program: Program, assumed: Assumed) -> Program:
     """
     body = program.function.body
     made: list[ast.stmt] = []
-    for need, message in assumed.guards.items():
-        raised = nodes.raise_error("ValueError", message)
-        made.append(nodes.if_then(_fails(need), [raised]))
+    left = dict(assumed.guards)
+    while left:
+        need = next(iter(left))
+        message = left.pop(need)
+        opposite = _opposite(need)
+        test = _fails(need)
+        if opposite is not None and left.get(opposite) == message:
+            del left[opposite]
+            test.ops = [ast.NotEq()]
+        made.append(nodes.if_then(test, [nodes.raise_error("ValueError", message)]))
     first = int(bool(body) and ast.get_docstring(program.function, clean=False) is not None)
     program.function.body = [*body[:first], *made, *body[first:]]
     return replace(program)
 
 
-def _fails(need: SameExtent | NotNegative) -> ast.expr:
+def _opposite(need: SameExtent | NotNegative) -> NotNegative | None:
+    """What holds besides where a sum of lengths is 0."""
+    if isinstance(need, SameExtent):
+        return None
+    return NotNegative(tuple((each, -factor) for each, factor in need.terms), -need.constant)
+
+
+def _fails(need: SameExtent | NotNegative) -> ast.Compare:
     if isinstance(need, SameExtent):
         sides = [sums.expression(sums.symbol(_text(e))) for e in (need.first, need.second)]
         return nodes.compare(sides[0], ast.NotEq, sides[1])

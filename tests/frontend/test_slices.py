@@ -120,9 +120,7 @@ BECOMES = {
     ),
     "numbers side by side": (
         "for i in range(n):\n    A[i] = B[i], 0.5, -A[i, 0]",
-        "if A.shape[1] < 3:\n"
-        '    raise ValueError("A[i] does not have 3 cells")\n'
-        "if A.shape[1] > 3:\n"
+        "if A.shape[1] != 3:\n"
         '    raise ValueError("A[i] does not have 3 cells")\n'
         "for i in range(n):\n    value = B[i]\n    value_1 = -A[i, 0]\n"
         "    A[i, 0] = value\n    A[i, 1] = 0.5\n    A[i, 2] = value_1",
@@ -149,9 +147,7 @@ BECOMES = {
     ),
     "as long as a number says": (
         "A[:3] = B[:]",
-        "if B.shape[0] > 3:\n"
-        '    raise ValueError("A[:3] and B[:] have different lengths")\n'
-        "if B.shape[0] < 3:\n"
+        "if B.shape[0] != 3:\n"
         '    raise ValueError("A[:3] and B[:] have different lengths")\n'
         "for i in range(3):\n    A[i] = B[i]",
     ),

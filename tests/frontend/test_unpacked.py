@@ -14,7 +14,7 @@ LOOP = "for i in range(A.shape[0]):\n"
 def check(row: str, count: int = 2) -> str:
     """What a printed text looks at first."""
     message = f'    raise ValueError("{row} does not have {count} cells")\n'
-    return f"if A.shape[1] < {count}:\n{message}if A.shape[1] > {count}:\n{message}"
+    return f"if A.shape[1] != {count}:\n{message}"
 
 
 BECOMES = {
