@@ -321,18 +321,19 @@ class Forms:
         bare.choose_plain(made)
         return made
 
-    def printed(self, target: str, dtypes: Dtypes | None) -> Printed:
+    def printed(self, target: str, dtypes: Dtypes | None, runs_on: str) -> Printed:
         """What is printed for a target: the text that runs for arguments of some types.
 
         Args:
             target: one of `TARGETS`, without ``"emulate"``.
             dtypes: parameter -> its dtype, where it is named.
+            runs_on: the target whose program is printed as plain Python.
 
         Raises:
             ArgumentError: for names that are no parameters, and types that they cannot have.
             LoweringError: when the target cannot run this program for these types.
         """
-        schedule = self.schedule(target)
+        schedule = self.schedule(runs_on if target == "python" else target)
         made = schedule.printed(target, dtypes)
         wants = self._wants.get("cpu", Wants())
         if target != "cpu" or made.expected is None or made.schedule is not schedule:

@@ -158,8 +158,8 @@ class Kernel(Texts, Generic[P, R_co]):
         it raises a TypeError for others.
 
         Args:
-            target: ``"python"`` for the scheduled program, ``"cpu"`` for numba, ``"cuda"`` for
-                kernels and the host function that launches them.
+            target: ``"python"`` for the scheduled program, that of the kernel's own target;
+                ``"cpu"`` for numba, ``"cuda"`` for kernels and the host function that launches them.
             dtypes: parameter -> its dtype, ``{"x": "uint8"}``, as for `Schedule.source`.
 
         Raises:
@@ -172,7 +172,8 @@ class Kernel(Texts, Generic[P, R_co]):
         """The text of `source`, and the schedule that it is of; see `Texts`."""
         chosen = self._named_target(target)
         forms = self._variants.fitting_types(dtypes)
-        return forms.printed("cuda" if chosen == "emulate" else chosen, dtypes)
+        told = "cuda" if chosen == "emulate" else chosen
+        return forms.printed(told, dtypes, self._default_target())
 
     def emit(self, path: str | Path, target: str = "cuda", dtypes: Dtypes | None = None) -> None:
         """Write the module that `source` gives to a file.

@@ -294,6 +294,13 @@ def test_emitted_module_runs_by_itself(tmp_path):
     assert printed == "[1.0, 2.0, 3.0, 4.0, 5.0, 6.0] False\n"
 
 
+@pytest.mark.parametrize("target", ["python", "cpu", "emulate", "cuda"])
+def test_the_program_of_a_kernel_is_that_of_its_own_target(target):
+    kernel = tile(target=target)(conv_add)
+    assert kernel.source() == kernel.schedule.source()
+    assert ("thread.x(" in kernel.source()) == (target in ("emulate", "cuda"))
+
+
 def test_source_of_emulate_is_the_cuda_text():
     kernel = tile(i=4)(shift)
     assert kernel.source("emulate") == kernel.source("cuda")
