@@ -95,7 +95,7 @@ def _check_recurrence(edit: Editor, stage: Stage, producers: Sequence[ast.stmt])
                     kind="flow",
                     span=edit.span(access),
                     label="another cell is read here",
-                    hints=["`merge` the two loops: each iteration then runs once, in order"],
+                    hints=["compute all of it before, or `merge` loops that run in the same order"],
                 )
 
 

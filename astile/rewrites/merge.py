@@ -109,12 +109,17 @@ def _check(edit: Editor, one: ast.For, other: ast.For) -> None:
     step, other_step = query.integer(header.step), query.integer(other_header.step)
     starts_differ = affine.of(header.start) != affine.of(other_header.start)
     if not step or step != other_step or (abs(step) > 1 and starts_differ):
+        towards = bool(step and other_step and step == -other_step)
         raise ScheduleError(
             "the loops do not step through the same values",
             code="schedule.bad-bounds",
             span=edit.span(other),
             notes=_shared(one, other),
-            hints=["`split` or `shift` one of them so that start and step agree"],
+            hints=[
+                "`reverse` one of them first: they run in opposite directions"
+                if towards
+                else "`split` or `shift` one of them so that start and step agree"
+            ],
         )
 
 

@@ -64,6 +64,7 @@ def reverse_compute_at(program: Program, stage: Stage, loop: int, index: int = -
     boxes = {each: _written_box(node, each, at_most) for each in read}
     position = _position(edit, node, read, index)
     holder = edit.place(consumers[0]).block
+    _prepare(edit, node, holder, consumers)
     made: list[ast.stmt] = []
     for consumer in consumers:
         moved = restricted_nest(edit, consumer, boxes, node, at_most, writes=False)
@@ -71,6 +72,27 @@ def reverse_compute_at(program: Program, stage: Stage, loop: int, index: int = -
         node.body[position + len(made) : position + len(made)] = moved
         made += moved
     return edit.finish([each for nest in made for each in query.loops(nest)])
+
+
+def _prepare(
+    edit: Editor, node: ast.For, holder: list[ast.stmt], consumers: Sequence[ast.stmt]
+) -> None:
+    """Give the names that consumers use their values before the loops that they move into.
+
+    These are arrays that are allocated, and sizes that are named, between a producer and them.
+    """
+    around = [*edit.place(node).parents, node]
+    start = next(k for k, each in enumerate(holder) if any(each is e for e in around))
+    needed = set().union(*(query.names(each) for each in consumers))
+    stop = max(k for k, each in enumerate(holder) if any(each is e for e in consumers))
+    moved: list[ast.stmt] = []
+    for each in reversed(holder[start + 1 : stop]):
+        is_name = isinstance(each, ast.Assign) and not query.written_arrays(each)
+        if is_name and query.names_written(each) & needed and not any(each is e for e in consumers):
+            needed |= query.names(each)
+            moved.insert(0, each)
+    rest = [each for each in holder if not any(each is e for e in moved)]
+    holder[:] = [*rest[:start], *moved, *rest[start:]]
 
 
 def _written_box(node: ast.For, array: str, at_most: AtMost) -> Box:

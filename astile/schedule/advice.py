@@ -174,6 +174,39 @@ def _further_out(attempts: Attempts, error: IllegalSchedule) -> list[str]:
     return []
 
 
+def _computed_at(attempts: Attempts, error: IllegalSchedule) -> list[str]:
+    """Where else a stage can be computed, or the loops to merge if it needs cells of its own."""
+    if error.diagnostic.code != "illegal.recurrence":
+        return _further_out(attempts, error)
+    stage, loop, *_ = attempts.call.arguments
+    program = attempts.program
+    assert isinstance(stage, str)
+    node = attempts.loop(loop)
+    for first in select.loops_of(program, select.find_stage(program, stage)):
+        for second in (node, *attempts.around(node)):
+            merge = Call("merge", (attempts.name(first), attempts.name(second)), {})
+            if attempts.works(merge):
+                return [f"`{merge}` is legal: each iteration then runs once, in order"]
+    return []
+
+
+def _rolled_before(attempts: Attempts, error: IllegalSchedule) -> list[str]:
+    """The producers whose rows have to be kept first: the first rows of this one need them."""
+    named, loop = attempts.call.arguments
+    program, node = attempts.program, attempts.loop(loop)
+    assert isinstance(named, str)
+    needed = [select.find_stage(program, named)]
+    for each in needed:
+        found = [e for e in navigate.producers(program, each) if e not in needed]
+        needed += [e for e in found if node in select.loops_of(program, e)]
+    names = [each.name for each in sorted(needed[1:], key=lambda e: e.positions)]
+    for count in range(1, min(len(names), _MOST) + 1):
+        first = [Call("rolling_buffer", (each, loop), {}) for each in names[-count:]]
+        if attempts.works(*first, attempts.call):
+            return [f"{_quoted(first)} first {_make(first)} this legal"]
+    return []
+
+
 def _other_loop(attempts: Attempts, error: IllegalSchedule) -> list[str]:
     """Another loop of the nest that can run like this one was to."""
     if error.kind == "race":  # its message names the loops that are independent
@@ -251,9 +284,10 @@ _SEARCHES: dict[str, Callable[[Attempts, IllegalSchedule], list[str]]] = {
     "reorder": _skewed,
     "tile": _skewed,
     "merge": _shifted,
-    "compute_at": _further_out,
+    "compute_at": _computed_at,
     "reverse_compute_at": _further_out,
     "compute_inline": _inlined_before,
+    "rolling_buffer": _rolled_before,
     "bind": _other_loop,
     "parallel": _other_loop,
     "vectorize": _other_loop,

@@ -9,7 +9,7 @@ from dataclasses import replace
 from astile.analysis import isl
 from astile.analysis.concurrency import races
 from astile.analysis.forms.numbering import IN_ORDER
-from astile.analysis.forms.radix import scaled_digit
+from astile.analysis.forms.radix import is_quotient, scaled_digit
 from astile.analysis.proof.equivalence import Checker
 from astile.analysis.proof.verdicts import BUDGET, Proved, Unknown, Verdict
 from astile.ir import nodes, query
@@ -98,6 +98,8 @@ def _hint(program: Program) -> str | None:
     digit = scaled_digit(program)
     if digit is None:
         return None
+    if is_quotient(program, digit):
+        return f"{digit} counts several loops at once: take this step before they are fused"
     return f"{digit} is multiplied by a size; where a split made it, put None before its factor"
 
 

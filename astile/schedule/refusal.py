@@ -55,7 +55,7 @@ def _words(witness: Witness, where: str) -> _Words:
         return known
     late = f"{where} would be read before it is written"
     if witness.first is None:
-        late = f"{where} would no longer be read as it was at the call"
+        late = f"{where} would no longer be read {witness.start}"
     return _Words(
         f"writes {where} here",
         f"reads {where} here",
@@ -90,6 +90,8 @@ def refusal(verdict: Refuted | Unknown) -> IllegalSchedule:
     witness = verdict.witness
     if isinstance(witness, RaceWitness):
         return witness.refusal()
+    if _runs_again(witness):
+        return _again(witness)
     words = _words(witness, _cell(witness))
     first, second = _labels(witness, words)
     places = [
@@ -110,6 +112,39 @@ def refusal(verdict: Refuted | Unknown) -> IllegalSchedule:
     )
 
 
+def _runs_again(witness: Witness) -> bool:
+    """Whether an iteration would read what it wrote itself, which takes two runs of it."""
+    first, second = witness.first, witness.second
+    return (
+        witness.array not in _OUTSIDE
+        and witness.kind == "anti"
+        and first is not None
+        and first.statement is not None
+        and isinstance(second, Instance)
+        and (first.number, first.iteration) == (second.number, second.iteration)
+    )
+
+
+def _again(witness: Witness) -> IllegalSchedule:
+    """The error for an iteration that updates a cell and would run more than once."""
+    where = _cell(witness)
+    assert witness.first is not None
+    return IllegalSchedule(
+        f"{witness.first} would run more than once, and update {where} each time",
+        code=f"illegal.{witness.kind}",
+        witness=witness,
+        array=witness.array,
+        kind=witness.kind,
+        span=witness.first.span,
+        label=f"{witness.first} reads and writes {where} here",
+        notes=_notes(witness, ()) if witness.first.span is None else _sizes(witness),
+        hints=[
+            f"write first values of {witness.array} in the loops of the function that update it: "
+            "what is computed again then starts anew"
+        ],
+    )
+
+
 def _cell(witness: Witness) -> str:
     if not witness.cell:
         return witness.array
@@ -127,7 +162,7 @@ def _labels(witness: Witness, words: _Words) -> tuple[str, str]:
         case "missing":
             return words.writes + ", and would not run", words.reads
         case "flow" if witness.first is None:
-            return "", words.reads + ", as it was at the call"
+            return "", f"{words.reads}, {witness.start}"
         case "flow":
             return words.writes, words.reads + first_now
     return "", ""
@@ -141,14 +176,17 @@ def _notes(witness: Witness, places: Sequence[Related]) -> list[str]:
         names = [name for name, _ in witness.first.iteration]
         vector = _joined(list(map(str, witness.distance)))
         notes.append(f"distance {vector} in trips of {_joined(names[: len(witness.distance)])}")
+    return notes + _sizes(witness)
+
+
+def _sizes(witness: Witness) -> list[str]:
+    """The sizes of a witness, as one note where there are any."""
     sizes = [
         f"{name} = {value}"
         for name, value in witness.sizes.items()
         if witness.telling is None or name in witness.telling
     ]
-    if sizes:
-        notes.append(f"for example with {', '.join(sizes)}")
-    return notes
+    return [f"for example with {', '.join(sizes)}"] if sizes else []
 
 
 def _joined(parts: Sequence[str]) -> str:

@@ -479,3 +479,24 @@ def test_the_sums_of_a_thread_around_tiles_of_matrix_units(is_first: bool) -> No
         made = np.full((m, n), 9, np.float32)
         kernel(a, b, made)
         np.testing.assert_array_equal(made, a.astype(np.float32) @ b.astype(np.float32))
+
+
+@pytest.mark.parametrize("primitive", ["cache_read", "cache_write"])
+def test_a_tile_of_a_tile_that_lives_further_inside(primitive: str) -> None:
+    s = Schedule(
+        program("""
+def copied(x, y):
+    n, m = x.shape
+    for i in range(n):
+        for j in range(m):
+            y[i, j] = x[i, j] * 2
+""")
+    )
+    s.cache_write("y", "local", at="j")
+    with pytest.raises(ScheduleError, match="y_local lives inside the loop over j") as caught:
+        getattr(s, primitive)("y_local", "local", at="i")
+    assert caught.value.code == "schedule.not-nested"
+    assert "`store_at` first" in str(caught.value)
+    s.store_at("y_local", "i")
+    if primitive == "cache_write":
+        s.cache_write("y_local", "local", at="i")

@@ -96,6 +96,7 @@ def test_other_values(first: str, second: str) -> None:
     assert error.code == "schedule.bad-bounds"
     assert "do not step through the same values" in str(error)
     assert "both use a, which one of them writes" in str(error)
+    assert ("`reverse` one of them" in str(error)) == second.endswith("-1")
 
 
 def test_a_bound_loop() -> None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from astile.errors import IllegalSchedule
 from astile.ir.module import module_text
 from astile.ir.program import Program
 from astile.rewrites.reorder import reorder
@@ -342,3 +343,48 @@ def test_the_printed_script_replays() -> None:
     outer = schedule.tile(["a.i", "a.j"], [16, 8])
     schedule.reverse_compute_at("y", outer[1])
     assert_replays(schedule)
+
+
+def test_what_is_made_between_stands_before_the_loop() -> None:
+    """Arrays are often allocated, and sizes named, right before the loops that use them."""
+    before = program("""
+def f(x, out):
+    n, m = x.shape
+    a = np.empty((n, m))
+    for i in range(n):
+        for j in range(m):
+            a[i, j] = x[i, j] * 2
+    best = np.zeros(n)
+    last = m - 1
+    stop = last
+    for i in range(n):
+        for k in range(stop):
+            best[i] = max(best[i], a[i, k])
+    rest = n * 2
+    for i in range(n):
+        out[i, 0] = best[i] + rest
+""")
+    after = moved(before, "best", loop(before, "i"))
+    text = module_text(after)
+    assert text.index("best = np.zeros(n)") < text.index("stop = last") < text.index("for i in")
+    assert_proved(before, after)
+    after = moved(after, "out", loop(after, "i"))
+    assert module_text(after).count("for i in") == 1
+    assert_proved(before, after)
+    assert_same_results(before, after, squares, at=(1, 2, 5))
+
+
+def test_what_is_made_of_a_result_stays_behind_it() -> None:
+    s = Schedule(
+        program("""
+def f(x, out):
+    a = np.empty(len(x))
+    for i in range(len(x)):
+        a[i] = x[i] * 2
+    top = a[0]
+    for k in range(len(x)):
+        out[k] = a[k] - top
+""")
+    )
+    with pytest.raises(IllegalSchedule, match="a\\[0\\] would be read before it is written"):
+        s.reverse_compute_at("out", "i")

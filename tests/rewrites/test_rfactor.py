@@ -449,3 +449,26 @@ def test_the_printed_script_replays() -> None:
     assert_replays(s)
     s.rfactor("y_rf", k_0)
     assert_replays(s)
+
+
+def test_a_sum_that_reads_other_cells_of_its_array() -> None:
+    before = program("""
+def solve(L, b):
+    for i in range(len(b)):
+        for j in range(i):
+            b[i] -= L[i, j] * b[j]
+""")
+    error = refused(rfactor, before, stage(before, "b"), loop(before, "j"))
+    assert error.code == "schedule.no-reduction"
+    assert "it reads b[j] too" in str(error)
+    s = Schedule(
+        program("""
+def solve(L, b):
+    for i in range(len(b)):
+        acc = 0.0
+        for j in range(i):
+            acc += L[i, j] * b[j]
+        b[i] -= acc
+""")
+    )
+    s.rfactor("acc", "j")

@@ -302,3 +302,121 @@ def sweep(x, w, out):
     with pytest.raises(IllegalSchedule) as caught:
         Schedule(program(source)).reorder("x.j", "x.i")
     assert "note: for example with x.shape[0] = 3, x.shape[1] = 3\n" in str(caught.value) + "\n"
+
+
+CHAIN = """
+def chain(x, out):
+    n = len(out)
+    a = np.empty(n + 2)
+    b = np.empty(n + 1)
+    for i in range(n + 2):
+        a[i] = x[i] * 2
+    for j in range(n + 1):
+        b[j] = a[j] + a[j + 1]
+    for k in range(n):
+        out[k] = b[k] - b[k + 1]
+"""
+
+
+def test_producers_whose_rows_are_kept_first_are_named() -> None:
+    s = Schedule(program(CHAIN))
+    s.compute_at("b", "k")
+    s.compute_at("a", "k")
+    with pytest.raises(IllegalSchedule) as caught:
+        s.rolling_buffer("b", "k")
+    [hint] = caught.value.diagnostic.hints
+    assert hint == "`rolling_buffer('a', 'k')` first makes this legal"
+    s.rolling_buffer("a", "k")
+    s.rolling_buffer("b", "k")
+
+
+def test_an_iteration_that_adds_again_is_told_as_that() -> None:
+    text = """
+def means(x, out):
+    n, m = x.shape
+    g = np.zeros(n)
+    for i in range(n):{first}
+        for k in range(m):
+            g[i] += x[i, k]
+    for j in range(n - 1):
+        out[j] = g[j] + g[j + 1]
+"""
+    s = Schedule(program(text.format(first="")))
+    with pytest.raises(IllegalSchedule) as caught:
+        s.compute_at("g", "j")
+    assert "iteration (i=1, k=0) would run more than once, and update g[1]" in str(caught.value)
+    assert "distance" not in str(caught.value)
+    [hint] = caught.value.diagnostic.hints
+    assert hint.startswith("write first values of g in the loops of the function that update it")
+    s = Schedule(program(text.format(first="\n        g[i] = 0")))
+    s.compute_at("g", "j")
+
+
+def test_what_an_array_holds_where_it_is_made_is_not_of_the_call() -> None:
+    s = Schedule(
+        program("""
+def padded(x, out):
+    n = len(x)
+    p = np.zeros(n + 2)
+    for i in range(n):
+        p[i + 1] = x[i]
+    for j in range(n):
+        out[j] = p[j] + p[j + 1] + p[j + 2]
+""")
+    )
+    s.compute_at("p", "j")
+    with pytest.raises(IllegalSchedule) as caught:
+        s.rolling_buffer("p", "j")
+    assert "would no longer be read as it was allocated" in str(caught.value)
+    assert "at the call" not in str(caught.value)
+
+
+def test_a_recurrence_is_merged_only_where_that_is_legal() -> None:
+    text = """
+def rolled(x, out):
+    n = len(x)
+    a = np.empty(n)
+    for i in {order}:
+        a[i] = x[i] if i == {first} else a[i {back} 1] + x[i]
+    for k in range(n):
+        out[k] = a[k]
+"""
+    hints = []
+    for order, first, back in (("range(n)", "0", "-"), ("range(n - 1, -1, -1)", "n - 1", "+")):
+        s = Schedule(program(text.format(order=order, first=first, back=back)))
+        with pytest.raises(IllegalSchedule) as caught:
+            s.compute_at("a", "k")
+        hints.append(caught.value.diagnostic.hints)
+    assert "`merge('i', 'k')` is legal: each iteration then runs once, in order" in hints[0]
+    assert not any("is legal" in each for each in hints[1])
+
+
+def test_a_loop_that_was_fused_is_not_said_to_be_multiplied() -> None:
+    s = Schedule(
+        program("""
+def plus(x, y):
+    n, m = x.shape
+    for i in range(n):
+        for j in range(m):
+            y[i, j] = x[i, j] + 1
+""")
+    )
+    fused = s.fuse("i", "j")[0]
+    with pytest.raises(IllegalSchedule) as caught:
+        s.reverse(fused)
+    assert "i_j_fused counts several loops at once" in str(caught.value)
+
+
+def test_the_index_that_hides_an_iteration_is_told() -> None:
+    s = Schedule(
+        program("""
+def gather(x, idx, out):
+    t = np.empty(len(x))
+    for i in range(len(x)):
+        t[i] = x[i] * x[i]
+    for j in range(len(out)):
+        out[j] = t[idx[j]]
+""")
+    )
+    with pytest.raises(IllegalSchedule, match=r"which iteration idx\[j\] is, sizes and loops"):
+        s.compute_inline("t")

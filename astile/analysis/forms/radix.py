@@ -76,6 +76,19 @@ def scaled_digit(program: Program) -> str | None:
     return None
 
 
+def is_quotient(program: Program, variable: str) -> bool:
+    """Whether a loop counts two others at once, as those do that were fused.
+
+    Args:
+        program: the program.
+        variable: of the loop.
+    """
+    return any(
+        is_mixed(node, {variable}) and isinstance(node.op, (ast.FloorDiv, ast.Mod))
+        for node in query.preorder(program.function)
+    )
+
+
 def parted(program: Program) -> tuple[Program, dict[str, ast.expr]]:
     """The program with loops over the digits of a variable, and what each digit is of it.
 

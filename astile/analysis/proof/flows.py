@@ -12,6 +12,7 @@ from astile.analysis.proof.dataflow import Dependences, dependences
 from astile.analysis.reading.domains import array_name, tuple_text
 from astile.analysis.reading.model import UNDEFINED, Model, Statement, cells
 from astile.analysis.reading.nearby import Near
+from astile.ir.printer import print_expression
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,7 @@ def hints_of(new: Model, original: Model) -> Hints:
             continue
         values = _iteration(statement, origin.iteration)
         if not 0 <= origin.statement < len(original.statements) or values is None:
-            return _broken(session, "its iteration in the original is not known", statement)
+            return _broken(session, _unknown_iteration(statement, origin.iteration), statement)
         source = original.statements[origin.statement]
         if len(values) != len(source.dimensions):
             return _broken(session, "it has another number of loops than the original", statement)
@@ -198,6 +199,14 @@ def _iteration(statement: Statement, iteration: Sequence[ast.expr]) -> list[Quas
     found = [quasi(each, statement.accesses.scope) for each in iteration]
     known = [each for each in found if each is not None]
     return known if len(known) == len(found) else None
+
+
+def _unknown_iteration(statement: Statement, iteration: Sequence[ast.expr]) -> str:
+    """Why the iteration of the original that a statement stands for is not known."""
+    for each in iteration:
+        if quasi(each, statement.accesses.scope) is None:
+            return f"which iteration {print_expression(each)} is, sizes and loops do not tell"
+    return "its iteration in the original is not known"
 
 
 def _broken(session: isl.Session, reason: str, statement: Statement) -> Hints:

@@ -57,6 +57,7 @@ class Witness:
         message: one sentence.
         telling: the sizes on which it depends whether the two iterations run and meet; all of them
             when not given.
+        start: what a value is that no iteration wrote.
     """
 
     kind: ConflictKind
@@ -68,6 +69,7 @@ class Witness:
     distance: tuple[int, ...] | None
     message: str
     telling: frozenset[str] | None = field(default=None, kw_only=True)
+    start: str = field(default="as it was at the call", kw_only=True)
 
     @property
     def direction(self) -> tuple[str, ...] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from astile.analysis import isl
 from astile.analysis.forms.affine_sets import mangled, parameters_in
@@ -258,8 +258,10 @@ class Explorer:
         telling = frozenset(readable(k, names) for k in self._telling(array, first, second))
         distance = distance_of(self.original, first, second)
         where = f"{array}[{', '.join(map(str, cell))}]" if cell else array
-        message = _message(kind, where, first, second, distance)
-        return Witness(kind, array, cell, first, second, sizes, distance, message, telling=telling)
+        start = "as it was allocated" if array in names.local else "as it was at the call"
+        message = _message(kind, where, first, second, distance, start)
+        made = Witness(kind, array, cell, first, second, sizes, distance, message)
+        return replace(made, telling=telling, start=start)
 
     def _telling(self, array: str, *instances: Instance | None) -> set[str]:
         """Integers, and the lengths on which it depends whether iterations run or reach a cell."""
@@ -316,6 +318,7 @@ def _message(
     first: Instance | None,
     second: Instance | None,
     distance: tuple[int, ...] | None,
+    start: str,
 ) -> str:
     tail = f"; distance ({', '.join(map(str, distance))})" if distance else ""
     match kind:
@@ -330,7 +333,7 @@ def _message(
         case "extra":
             return f"{first} would run, which does not run in the function as it is written"
         case "flow" if first is None:
-            return f"{second} would no longer read {where} as it was at the call"
+            return f"{second} would no longer read {where} {start}"
         case "flow":
             head = f"{first} writes {where}, which {second} reads; after this step the value "
             return f"{head}would not be there yet{tail}"

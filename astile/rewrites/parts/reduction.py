@@ -11,6 +11,7 @@ from astile.analysis.reading.accesses import NotModelled
 from astile.analysis.reading.model import extract
 from astile.errors import ScheduleError
 from astile.ir import query
+from astile.ir.printer import print_expression
 from astile.ir.program import Program
 from astile.ir.stages import Stage
 from astile.rewrites.parts.places import statements_inside
@@ -100,7 +101,18 @@ def _update(edit: Editor, stage: Stage, node: ast.For) -> tuple[ast.stmt, Update
         for access in update.statement.reads
         if access.array == update.array and access.slot not in update.own
     ]
-    if again or [update.array for _, update in updates] != [stage.array] or len(inside) != 1:
+    is_one = [update.array for _, update in updates] == [stage.array] and len(inside) == 1
+    if is_one and again and again[0].node is not None:
+        other = again[0].node
+        raise ScheduleError(
+            f"{stage.name} is not updated by one statement that reads nothing else of it: it reads "
+            f"{print_expression(other)} too",
+            code="schedule.no-reduction",
+            span=edit.span(other),
+            label="another cell may be read here",
+            hints=["sum up in an array or a scalar of its own, and update this cell from that"],
+        )
+    if again or not is_one:
         raise ScheduleError(
             f"{stage.name} is not updated by one statement like `s += ...` or `s = max(s, ...)` "
             f"inside {named(node)}",

@@ -19,7 +19,7 @@ from astile.ir import nodes, query
 from astile.ir.printer import print_expression
 from astile.rewrites.parts import storage
 from astile.rewrites.parts.region import at_most_in
-from astile.rewrites.parts.result import Editor
+from astile.rewrites.parts.result import Editor, named
 
 SCOPES = ("shared", "local", "global")
 
@@ -80,6 +80,7 @@ def tile_of(
             threads that would share the tile.
     """
     check_home(edit, array, home, scope)
+    _check_lives(edit, array, home)
     check_cells(edit, array, accesses)
     hidden = {name for each in home.body for name in query.names_written(each)}
     at_most = at_most_in(edit, home)
@@ -197,6 +198,23 @@ def check_home(edit: Editor, array: str, home: ast.For, scope: str) -> None:
                 code="schedule.inside-threads",
                 span=edit.span(each),
                 hints=['name a loop around the loops over threads, or keep it in "local" memory'],
+            )
+
+
+def _check_lives(edit: Editor, array: str, home: ast.For) -> None:
+    """Refuse a tile of what loops inside of its home allocate, which is gone where it is copied.
+
+    Raises:
+        ScheduleError: showing the allocation.
+    """
+    for made, _ in storage.allocations_of(edit, array):
+        loops = edit.place(made).loops
+        if loops and loops[-1] is not home and any(each is home for each in loops):
+            raise ScheduleError(
+                f"{array} lives inside {named(loops[-1])}, not in all of this loop",
+                code="schedule.not-nested",
+                span=edit.span(home),
+                hints=[f"name {named(loops[-1])} or one inside it, or use `store_at` first"],
             )
 
 
