@@ -182,7 +182,7 @@ def elements(target: ast.expr, iterable: ast.expr) -> Iterator[tuple[str, str]]:
 
     Args:
         target: of the loop.
-        iterable: a name, or ``enumerate`` and ``zip`` of names.
+        iterable: a name, or ``enumerate``, ``zip`` and ``reversed`` of names.
     """
     for each, array in _walked(target, iterable):
         if isinstance(each, ast.Name):
@@ -196,9 +196,11 @@ def _walked(target: ast.expr, iterable: ast.expr) -> Iterator[tuple[ast.expr, st
             yield target, array
         case (
             ast.Tuple(elts=[ast.Name(), inner]),
-            ast.Call(func=ast.Name(id="enumerate"), args=[counted]),
+            ast.Call(func=ast.Name(id="enumerate"), args=[counted, *_]),
         ):
             yield from _walked(inner, counted)
+        case _, ast.Call(func=ast.Name(id="reversed"), args=[turned]):
+            yield from _walked(target, turned)
         case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=arrays):
             for each, part in zip(targets, arrays, strict=False):
                 yield from _walked(each, part)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from astile.frontend import sums
 from astile.frontend.arrays import Facts
@@ -31,6 +31,10 @@ def iterations(program: Program) -> Program:
                 out[k] = x
             for x, y in zip(A, B):
                 out[0] += x * y
+            for n, x in enumerate(A, start=1):
+                out[0] += n * x
+            for x in reversed(A):
+                out[0] = out[0] / 2 + x
 
     After::
 
@@ -42,6 +46,12 @@ def iterations(program: Program) -> Program:
                 x = A[i]
                 y = B[i]
                 out[0] += x * y
+            for n in range(1, A.shape[0] + 1):
+                x = A[n - 1]
+                out[0] += n * x
+            for j in range(A.shape[0] - 1, -1, -1):
+                x = A[j]
+                out[0] = out[0] / 2 + x
     """
     if all(query.header(each) is not None for each in query.loops(program.function)):
         return program  # as most are: do not read all that is known of them
@@ -51,6 +61,25 @@ def iterations(program: Program) -> Program:
     if not counter.has_changed:
         return program
     return replace(new, needs=tuple(dict.fromkeys((*program.needs, *assumed.needs))))
+
+
+@dataclass(frozen=True)
+class _Elements:
+    """A loop over elements.
+
+    Args:
+        target: the names that they get.
+        iterable: the arrays.
+        variable: the name that counts them; None where there is none.
+        first: what it counts from.
+        is_reversed: whether the last element comes first.
+    """
+
+    target: ast.expr
+    iterable: ast.expr
+    variable: str | None = None
+    first: int = 0
+    is_reversed: bool = False
 
 
 class _Counter:
@@ -90,47 +119,44 @@ class _Counter:
             case ast.Call(func=function, args=[inner], keywords=[]) if (
                 path_of(self.program, function) == "reversed"
             ):
-                return self._reverse(loop, inner, known)
-            case ast.Call(func=function, args=[inner], keywords=[]) if (
+                if isinstance(inner, ast.Call):
+                    return self._reverse(loop, inner, known)
+                return self._count(
+                    loop, _Elements(loop.target, inner, is_reversed=True), known, own
+                )
+            case ast.Call(func=function, args=[inner, *_]) as call if (
                 path_of(self.program, function) == "enumerate"
             ):
+                first = _first_number(call)
                 match loop.target:
-                    case ast.Tuple(elts=[ast.Name(id=variable), target]):
-                        return self._count(loop, variable, target, inner, known, own)
+                    case ast.Tuple(elts=[ast.Name(id=word), target]) if first is not None:
+                        counted = _Elements(target, inner, word, first)
+                        return self._count(loop, counted, known, own)
                 return False
             case ast.Call(func=function, args=[shape], keywords=[]) if (
                 numpy_word(self.program, function) == "ndindex"
             ):
                 return self._nest(loop, shape, known, own)
-        return self._count(loop, None, loop.target, loop.iter, known, own)
+        return self._count(loop, _Elements(loop.target, loop.iter), known, own)
 
     # --- elements -------------------------------------------------------------------------------
 
-    def _count(
-        self,
-        loop: ast.For,
-        variable: str | None,
-        target: ast.expr,
-        iterable: ast.expr,
-        known: Lengths,
-        own: Assumed,
-    ) -> bool:
-        pairs = self._pairs(target, iterable)
+    def _count(self, loop: ast.For, elements: _Elements, known: Lengths, own: Assumed) -> bool:
+        pairs = self._pairs(elements.target, elements.iterable)
         reader = SpanReader(self.facts, known, own)
         parts = [(each, self._part(reader, array, loop, known, own)) for each, array in pairs]
-        if variable is None:
-            variable = self._letter()
+        variable = elements.variable or self._letter()
         read = query.names_read(self.program.function)
         reads: list[ast.stmt] = [
-            nodes.copy_place(loop, nodes.assign(nodes.clone(each), _element(part, variable)))
+            nodes.copy_place(
+                loop, nodes.assign(nodes.clone(each), _element(part, variable, elements.first))
+            )
             for each, part in parts
             if query.names_written(each) & read
         ]
         extents = _distinct([part.spans[0].stop.minus(part.spans[0].start) for _, part in parts])
-        stops = [sums.expression(each, known.spelled) for each in extents]
-        stop = stops[0] if len(stops) == 1 else nodes.call("min", stops)
         loop.target = nodes.copy_place(loop.target, nodes.target(variable))
-        loop.iter = nodes.copy_place(loop.iter, nodes.call("range", [stop]))
+        loop.iter = nodes.copy_place(loop.iter, _range(elements, extents, known))
         loop.body = [*reads, *loop.body]
         return True
 
@@ -183,9 +209,9 @@ class _Counter:
 
     # --- other iterators ------------------------------------------------------------------------
 
-    def _reverse(self, loop: ast.For, inner: ast.expr, known: Lengths) -> bool:
+    def _reverse(self, loop: ast.For, inner: ast.Call, known: Lengths) -> bool:
         """``reversed(range(a, b))`` -> ``range(b - 1, a - 1, -1)``."""
-        if not isinstance(inner, ast.Call) or path_of(self.program, inner.func) != "range":
+        if path_of(self.program, inner.func) != "range":
             return False
         if not 1 <= len(inner.args) <= 2 or inner.keywords:
             return False
@@ -247,15 +273,40 @@ def _distinct(forms: list[Linear]) -> list[Linear]:
     return [each for position, each in enumerate(forms) if each not in forms[:position]]
 
 
-def _element(part: Part, variable: str) -> ast.expr:
-    """``A[k]``: the element of the first axis that is gone along."""
+def _first_number(call: ast.Call) -> int | None:
+    """What a call of `enumerate` counts from; None where it is no number of the text."""
+    given = [*call.args[1:], *(each.value for each in call.keywords if each.arg == "start")]
+    if not given and not call.keywords:
+        return 0
+    is_one = len(given) == 1 and len(call.args) + len(call.keywords) == 2
+    return query.integer(given[0]) if is_one else None
+
+
+def _range(elements: _Elements, extents: Sequence[Linear], known: Lengths) -> ast.Call:
+    """The numbers by which elements are counted: as many as the shortest array has."""
+    if elements.is_reversed:
+        [extent] = extents
+        last = sums.expression(extent.plus(sums.constant(-1)), known.spelled)
+        return nodes.call("range", [last, nodes.const(-1), nodes.const(-1)])
+    first = sums.constant(elements.first)
+    if len(extents) == 1:
+        stop = sums.expression(extents[0].plus(first), known.spelled)
+    else:
+        stop = nodes.call("min", [sums.expression(each, known.spelled) for each in extents])
+        if elements.first:
+            stop = nodes.binary(stop, ast.Add, nodes.const(elements.first))
+    return nodes.call("range", [nodes.const(elements.first), stop] if elements.first else [stop])
+
+
+def _element(part: Part, variable: str, first: int) -> ast.expr:
+    """``A[k]``: the element of the first axis that is gone along, counted from a number."""
     indices: list[ast.expr] = []
     has_variable = False
     for each in part.axes:
         if isinstance(each, ast.expr):
             indices.append(nodes.clone(each))
         elif not has_variable:
-            counted = sums.symbol(variable).plus(each.start)
+            counted = sums.symbol(variable).plus(each.start).minus(sums.constant(first))
             indices.append(sums.expression(counted))
             has_variable = True
         else:

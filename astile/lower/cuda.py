@@ -369,6 +369,7 @@ class _Module:
 
     def _dtype_of(self, name: str, body: Sequence[ast.stmt], is_given: bool) -> ast.expr:
         """The dtype of the cell in which a name comes back."""
+        dtypes.check_no_tuple(self.program, body, name)
         kind = self.kinds.names.get(name)
         if kind is not None:
             return nodes.attribute(self.words.numpy, _CELLS.get(kind, kind))

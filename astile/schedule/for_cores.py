@@ -120,7 +120,9 @@ def _outermost(s: Schedule, loop: Loop) -> Loop:
     node = s.program.loop(loop.identity)
     assert node is not None
     place = query.find_place(s.program.function, node)
-    return _handle(s, place.loops[0]) if place is not None and place.loops else loop
+    around = () if place is None else place.loops
+    counted = [each for each in around if query.header(each) is not None]
+    return _handle(s, counted[0]) if counted else loop
 
 
 def _rows_inside(s: Schedule) -> None:
@@ -165,7 +167,9 @@ def _nests_of(s: Schedule, array: str) -> tuple[int, int] | None:
     for statement in s.program.function.body:
         if query.allocation(statement) is not None or array not in query.names(statement):
             continue
-        identity = nodes.loop_id(statement) if isinstance(statement, ast.For) else None
+        if not isinstance(statement, ast.For) or query.header(statement) is None:
+            return None
+        identity = nodes.loop_id(statement)
         if identity is None:
             return None
         (writers if array in query.written_arrays(statement) else readers).append(identity)

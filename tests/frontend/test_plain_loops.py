@@ -72,6 +72,27 @@ ELEMENTS = {
         "for k, x in enumerate(A):\n    B[k] = x",
         "for k in range(A.shape[0]):\n    x = A[k]\n    B[k] = x",
     ),
+    "enumerate from 1": (
+        "for k, x in enumerate(A, 1):\n    B[-k] = x",
+        "for k in range(1, A.shape[0] + 1):\n    x = A[k - 1]\n    B[-k] = x",
+    ),
+    "enumerate from below 0": (
+        "for k, x in enumerate(A[1:], start=-1):\n    B[k] = x",
+        "for k in range(-1, A.shape[0] - 2):\n    x = A[k + 2]\n    B[k] = x",
+    ),
+    "enumerate of zip from 2": (
+        "for k, (x, y) in enumerate(zip(A, B), start=2):\n    B[k - 2] = x * k + y",
+        "for k in range(2, min(A.shape[0], B.shape[0]) + 2):\n    x = A[k - 2]\n    y = B[k - 2]\n"
+        "    B[k - 2] = x * k + y",
+    ),
+    "reversed elements": (
+        "for x in reversed(A):\n    B[0] = B[0] / 2 + x",
+        "for i in range(A.shape[0] - 1, -1, -1):\n    x = A[i]\n    B[0] = B[0] / 2 + x",
+    ),
+    "reversed elements of a slice": (
+        "for x in reversed(A[1:]):\n    B[0] = B[0] / 2 + x",
+        "for i in range(A.shape[0] - 2, -1, -1):\n    x = A[i + 1]\n    B[0] = B[0] / 2 + x",
+    ),
     "zip": (
         "for x, y in zip(A, B):\n    x += y\n    B[0] = x",
         "for i in range(min(A.shape[0], B.shape[0])):\n    x = A[i]\n    y = B[i]\n    x += y\n"
@@ -144,7 +165,9 @@ STAYS = {
     "elements of a slice with a step": "for x in A[::2]:\n    B[0] += x",
     "elements of a slice whose end changes": "for x in A[:n]:\n    n -= 1\n    B[0] += x",
     "elements of what is bound again": "A = B\nfor x in A:\n    B[0] += x",
-    "enumerate from 1": "for k, x in enumerate(A, 1):\n    B[k] = x",
+    "enumerate from a name": "for k, x in enumerate(A, n):\n    B[k - n] = x",
+    "enumerate from a call": "for k, x in enumerate(A, int(1)):\n    B[k - 1] = x",
+    "reversed pairs": "for k, x in enumerate(reversed(A)):\n    B[k] = x",
     "zip with a range": "for k, x in zip(range(n), A):\n    B[k] = x",
     "one name for a pair": "for pair in zip(A, B):\n    B[0] = pair[0]",
     "reversed with a step": "for i in reversed(range(0, n, 2)):\n    A[i] = 0",

@@ -254,3 +254,19 @@ def test_names_of_arrays_are_exchanged_on_the_host() -> None:
 def test_names_of_arrays_that_data_exchange_are_refused() -> None:
     with pytest.raises(LoweringError, match="may stand for another array after a kernel"):
         lower(EXCHANGED.format(exchange="if k[t] > 0:\n            u, v = v, u"))
+
+
+def test_tuples_do_not_come_back() -> None:
+    text = """
+    def where(x):
+        best, place = x[0], (0, 1)
+        for i in range(len(x)):
+            if x[i] > best:
+                best = x[i]
+                place = (i, i + 1)
+        return best, place
+    """
+    with pytest.raises(
+        LoweringError, match="place, which the GPU computes and hands back, holds a tuple"
+    ):
+        lower(text, {"x": "float64"})

@@ -95,6 +95,45 @@ def test_types_that_are_numba_s_own(statement: str) -> None:
     assert explicit(statement.replace("\n", "\n            ")) == statement
 
 
+def spelled(text: str) -> tuple[str, dict[str, str]]:
+    made = numeric.explicit(program(text), {"x": "float64"})
+    return printer.print_statement(made.function), dict(made.imports)
+
+
+def test_numbers_that_strings_spell() -> None:
+    text, imports = spelled("""
+    def f(x):
+        low, high = float("inf"), float(" -Infinity ")
+        for i in range(4):
+            low = min(low, x[i])
+            high = max(high, x[i])
+            if x[i] > float("1e30"):
+                x[i] = float("nan")
+        return low, high
+    """)
+    assert "float(" not in text
+    assert "1e+30" in text
+    assert "-inf" in text
+    assert {imports["inf"], imports["nan"]} == {"math.inf", "math.nan"}
+
+
+def test_infinity_has_the_name_that_the_program_knows_it_by() -> None:
+    text, imports = spelled("""
+    def f(x, inf):
+        x[0] = float("inf") * inf
+    """)
+    assert imports["inf_1"] == "math.inf"
+    assert "inf_1 * inf" in text
+
+
+def test_strings_that_spell_no_number_stay() -> None:
+    text, _ = spelled("""
+    def f(x):
+        x[0] = float("many") + ord("ab")
+    """)
+    assert '("many") + ord("ab")' in text
+
+
 def test_casts_do_not_clash_with_names_of_the_program() -> None:
     made = numeric.explicit(
         program("def f(x, float32):\n    x[0] = x[1] * 0.5 + float32"), {"x": "float32"}

@@ -19,6 +19,7 @@ REFUSED = {
 COMPILED = {
     "binomial_tree", "markov_path", "hilbert_index", "connected", "spmv", "integral_image",
     "embedding", "scaled_product", "upwind_step", "edit_distance", "crc16", "fir_filter",
+    "reverse_complement", "pearson", "weighted_ranks",
     "envelope", "log_softmax", "move_nanmean", "gini", "integer_corners", "permute_rows",
 }  # fmt: skip
 #: The share of functions that may be refused.

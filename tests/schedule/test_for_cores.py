@@ -280,3 +280,32 @@ def test_all_arrays_of_a_nest_leave_slow_memory(options):
     scoped = [step.call[:14] for step in kernel.steps if step.call.startswith("set_scope")]
     assert sorted(scoped) == ["set_scope('a',", "set_scope('b',"]
     assert np.array_equal(kernel(x), two_of_one_nest(x))
+
+
+def counted_values(image, out):
+    counts = np.zeros(9)
+    for value in image.ravel():
+        counts[value] += 1
+    for k in range(9):
+        out[k] = counts[k] * 2
+
+
+def products_by_value(image, A, B, C):
+    for value in image.ravel():
+        for i in range(A.shape[0]):
+            for j in range(B.shape[1]):
+                for k in range(A.shape[1]):
+                    C[i, j] += A[i, k] * B[k, j]
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes"),
+    [(counted_values, [9]), (products_by_value, [(3, 2), (2, 4), (3, 4)])],
+)
+def test_loops_that_count_nothing_are_left_alone(function, shapes):
+    arrays = [np.arange(9).reshape(3, 3), *(np.ones(each) for each in shapes)]
+    wanted, got = [each.copy() for each in arrays], [each.copy() for each in arrays]
+    function(*wanted)
+    tile(function, target="python")(*got)
+    for one, other in zip(wanted, got, strict=True):
+        np.testing.assert_array_equal(one, other)

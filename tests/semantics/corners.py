@@ -502,6 +502,16 @@ def powers_and_remainders_by_call(x, a, out):
         out[i, 3] = q * 100 + r
 
 
+def numbers_spelled_as_strings(x, a, out):
+    low, high = float("inf"), -float("inf")
+    for i in range(len(x)):
+        low = min(low, x[i])
+        high = max(high, x[i])
+        out[i, 0] = float("nan") if a[i] == ord("a") else low
+        out[i, 1] = a[i] - (ord("a") - ord("A")) if a[i] >= ord("a") else high
+        out[i, 2] = x[i] * float("1e-3")
+
+
 def counted_as_often(flags, out):
     for i in range(out.shape[0]):
         for _ in range(flags[i]):

@@ -255,6 +255,12 @@ def test_12_functions_of_narrow_numbers():
         refused(corners.sign_of_truth_value, x, a, zeros(3), target=target, match="TypeError")
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_12_numbers_spelled_as_strings(dtype):
+    x, letters = array(dtype, 0.32, -0.79, 2.11), array("uint8", *b"aZz")
+    agrees(corners.numbers_spelled_as_strings, x, letters, zeros((3, 3)))
+
+
 @pytest.mark.parametrize("dtype", ["int16", "int32"])
 def test_12_float32_and_integers(dtype):
     agrees(corners.sums, array("float32", 3, 0.1), array(dtype, 7, 1), zeros(2))

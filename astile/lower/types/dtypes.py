@@ -263,6 +263,19 @@ def device_allocation(
     return nodes.copy_place(statement, result)
 
 
+def check_no_tuple(program: Program, body: Sequence[ast.stmt], name: str) -> None:
+    """Refuse to hand back a name that a kernel sets to a tuple: a cell holds one number."""
+    for statement in (each for outer in body for each in query.statements(outer)):
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=written)], value=ast.Tuple()) if written == name:
+                raise LoweringError(
+                    f"{name}, which the GPU computes and hands back, holds a tuple",
+                    code="lowering.types",
+                    span=program.source.span(statement) or program.source.span(body[0]),
+                    hints=["give each part of the tuple a name of its own"],
+                )
+
+
 def of_scalar(
     program: Program, body: Sequence[ast.stmt], name: str, numpy: str, is_given: bool
 ) -> ast.expr:

@@ -87,8 +87,7 @@ def _require_no_half(program: Program, types: Mapping[str, str]) -> None:
 
 
 def _explicit(program: Program, types: Mapping[str, str], whole: Typed) -> Program:
-    new = program.cloned()
-    spelled.spell(new, has_views=whole.is_checked)
+    new = spelled.spell(program.cloned(), has_views=whole.is_checked)
     caster = _Caster(new, Kinds(new, types, is_written=whole.is_written), whole)
     caster.check_names()
     new.function.body = caster.block(new.function.body)

@@ -75,17 +75,25 @@ def _to(target: ast.expr, value: Store) -> Iterator[Definition]:
             yield from _to(each, part)
 
 
+def _turned(iterated: ast.expr) -> ast.expr:
+    """What ``reversed`` goes through backwards; anything else as it is."""
+    match iterated:
+        case ast.Call(func=ast.Name(id="reversed"), args=[inner]):
+            return inner
+    return iterated
+
+
 def _of_loop(loop: ast.For) -> Iterator[Definition]:
     if query.header(loop) is not None:
         yield from _to(loop.target, Counted())
         return
-    iterated = loop.iter
+    iterated = _turned(loop.iter)
     word = query.dotted(iterated.func) if isinstance(iterated, ast.Call) else None
     if not isinstance(iterated, ast.Call) or word not in ("enumerate", "zip"):
         yield from _to(loop.target, Item(iterated, None))
         return
     targets = loop.target.elts if isinstance(loop.target, (ast.Tuple, ast.List)) else []
-    parts: list[Store] = [Item(each, None) for each in iterated.args]
+    parts: list[Store] = [Item(_turned(each), None) for each in iterated.args]
     if word == "enumerate":
         parts = [Counted(), *parts[:1]]
     if len(parts) != len(targets):
