@@ -134,6 +134,18 @@ def test_strings_that_spell_no_number_stay() -> None:
     assert '("many") + ord("ab")' in text
 
 
+def test_elements_of_tuples_need_not_be_integers() -> None:
+    text, _ = spelled("""
+    def f(x):
+        for weight, step in zip((0.25, 0.5, 0.25), (-1, 0, 1)):
+            for i in range(1, 3):
+                x[i] += weight * x[i + step]
+        for k, weight in enumerate((0.5, 0.75)):
+            x[k] *= weight
+    """)
+    assert "(0.25, 0.5, 0.25)" in text
+
+
 def test_casts_do_not_clash_with_names_of_the_program() -> None:
     made = numeric.explicit(
         program("def f(x, float32):\n    x[0] = x[1] * 0.5 + float32"), {"x": "float32"}

@@ -39,8 +39,9 @@ def check(program: Program, kinds: Kinds) -> None:
 def _integers(program: Program) -> Iterator[tuple[str, ast.expr]]:
     """What has to be an integer, each with what it is."""
     for node in ast.walk(program.function):
-        if isinstance(node, ast.For) and isinstance(node.iter, ast.Call):
-            yield from (("bound of a loop", each) for each in node.iter.args)
+        if isinstance(node, ast.For) and (counted := query.header(node)) is not None:
+            ends = (counted.start, counted.stop, counted.step)
+            yield from (("bound of a loop", each) for each in ends)
         elif isinstance(node, ast.Subscript) and not query.is_shape_of(node):
             own = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             for index in own:
