@@ -159,7 +159,7 @@ class Kernel(Texts, Generic[P, R_co]):
 
         Args:
             target: ``"python"`` for the scheduled program, that of the kernel's own target;
-                ``"cpu"`` for numba, ``"cuda"`` for kernels and the host function that launches them.
+                ``"cpu"`` for numba, ``"cuda"`` for kernels and a host function that launches them.
             dtypes: parameter -> its dtype, ``{"x": "uint8"}``, as for `Schedule.source`.
 
         Raises:
