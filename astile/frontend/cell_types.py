@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -120,7 +120,7 @@ class _TypeReader:
                 return {("dtype", "bool")}
             case ast.BinOp() | ast.UnaryOp() | ast.BoolOp():
                 parts = [each for each in ast.iter_child_nodes(value) if isinstance(each, ast.expr)]
-                return self._joined(parts)
+                return self._without_truths(parts)
             case ast.Call():
                 return self._of_call(value)
         return None
@@ -133,6 +133,15 @@ class _TypeReader:
                 return None
             found |= known
         return found
+
+    def _without_truths(self, parts: Sequence[ast.expr]) -> set[Source] | None:
+        """What meets in one operation: truth values take the type of any other array."""
+        found = self._joined(parts)
+        others = self._joined(each for each in parts if self.types(each) != {("dtype", "bool")})
+        if not others:
+            return found
+        arrays = [kind == "dtype" or name in self.facts.ranks for kind, name in others]
+        return others if any(arrays) else found
 
     def _of_constant(self, constant: object) -> set[Source] | None:
         if isinstance(constant, bool):

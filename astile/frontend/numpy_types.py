@@ -48,7 +48,9 @@ def of_cells(
     if isinstance(function, np.ufunc):
         if all(map(is_known, arguments)):
             return _resolved(function, arguments)
-        return found if _keeps_integers(function) else {*found, _REAL}
+        if _keeps_integers(function):
+            return found
+        return None if any(map(_is_narrow, found)) else {*found, _REAL}
     if word in ("round", "around", "fix") and is_known(found):
         joined = joined_type(found, {})
         kinds = "f" if word == "fix" else "iuf"
@@ -73,6 +75,9 @@ def of_reduction(word: str, sources: set[Source]) -> set[Source] | None:
         return None
     if word in ("max", "min", "ptp", *PRODUCTS):
         return sources
+    integers = any(kind == "dtype" and np.dtype(name).kind in "biu" for kind, name in sources)
+    if integers and not is_known(sources):
+        return None
     summed = set(map(_summed, sources))
     return summed if word in ("sum", "prod") or not sources else {*summed, _REAL}
 
@@ -116,6 +121,8 @@ def _resolved(function: np.ufunc, arguments: Sequence[set[Source]]) -> set[Sourc
     if (function.nin, function.nout) != (len(arguments), 1):
         return None
     operands = [_operand(each) for each in arguments]
+    if any(each is None for each in operands):
+        return None
     try:
         *_, made = function.resolve_dtypes((*operands, None))
     except TypeError:
@@ -128,6 +135,12 @@ def _operand(sources: set[Source]) -> np.dtype[Any] | type | None:
     if len(names) < len(sources):
         return joined_type(sources, {})
     return _OF_PYTHON[max(names, key=list(_OF_PYTHON).index)]
+
+
+def _is_narrow(source: Source) -> bool:
+    """Whether NumPy computes functions of such integers in float16 or float32."""
+    kind, name = source
+    return kind == "dtype" and np.dtype(name).kind in "biu" and np.dtype(name).itemsize < 4
 
 
 def _keeps_integers(function: np.ufunc) -> bool:

@@ -230,7 +230,7 @@ class _Reduction:
     def _floating(self, form: Form, cell: ast.expr, sources: set[Source]) -> _Made:
         """A sum of floating-point numbers."""
         word, own = form.word, sources
-        if word in _REAL:
+        if word in _REAL and _known(sources) is not None:
             sources = {*sources, ("weak", "float")}
         kept = self._kept(sources)
         kinds = "iuf" if word == "dot" else "f"

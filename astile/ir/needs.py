@@ -8,7 +8,7 @@ written, with whatever NumPy makes of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -128,10 +128,10 @@ class Fits:
 
     def holds(self, values: Values) -> bool:
         """Whether NumPy's promotion of all types ends in one that can be cast to the cells'."""
-        joined = joined_type([self.target, *self.sources], values)
-        kept = joined_type([self.target], values)
-        if joined is None or kept is None:
+        value, kept = _widest(self.sources, values), joined_type([self.target], values)
+        if value is None or kept is None:
             return False
+        joined = np.result_type(value, kept)
         return joined.kind in "biuf" and np.can_cast(joined, kept, "same_kind")
 
 
@@ -170,7 +170,7 @@ class JoinedType:
     def holds(self, values: Values) -> bool:
         """Whether all are known and join to `kept`; float16 is computed in other types."""
         kept, joined = joined_type([self.kept], values), joined_type(self.sources, values)
-        if kept is None or kept != joined or kept.kind not in self.kinds:
+        if kept is None or joined is None or kept != joined or kept.kind not in self.kinds:
             return False
         return kept.kind != "f" or kept.itemsize in (4, 8)
 
@@ -178,16 +178,36 @@ class JoinedType:
 def joined_type(sources: Iterable[Source], values: Values) -> np.dtype[Any] | None:
     """The type that NumPy promotes several to, or None where one is not known.
 
+    None too where it depends on what meets first: of int8, float32 and 0.5, the product of the
+    first with the last is of float64, and all others are of float32.
+
     Args:
         sources: the types.
         values: parameter -> argument, defaults filled in.
     """
+    sources = list(sources)
+    joined, widest = _promoted([_operand(e, values) for e in sources]), _widest(sources, values)
+    if joined is None or widest is None:  # which are equal to float64 for NumPy
+        return None
+    return joined if joined == widest else None
+
+
+def _widest(sources: Iterable[Source], values: Values) -> np.dtype[Any] | None:
+    """The type that several join to where each meets Python's numbers first."""
     operands = [_operand(each, values) for each in sources]
+    weak = [each for each in operands if type(each) in (int, float, complex)]
+    if len(weak) == len(operands):
+        return _promoted(operands)
+    strong = [each for each in operands if type(each) not in (int, float, complex)]
+    return _promoted([None if each is None else _promoted([each, *weak]) for each in strong])
+
+
+def _promoted(operands: Sequence[Any]) -> np.dtype[Any] | None:
     if not operands or any(each is None for each in operands):
         return None
     try:
         return np.result_type(*operands)
-    except (TypeError, ValueError):  # no common type: texts, records
+    except (TypeError, ValueError, OverflowError):  # no common type: texts, records
         return None
 
 
@@ -240,10 +260,18 @@ def _operand(source: Source, values: Values) -> Any:
 
 
 def _number_type(value: object) -> np.dtype[Any] | None:
-    """The type of the number that NumPy makes of one; not known where functions may narrow it."""
-    if not isinstance(value, (bool, int, float, complex, np.generic)):
+    """The type of the number that NumPy makes of one; not known where functions may narrow it.
+
+    Args:
+        value: a number, or an array one of whose cells is taken.
+    """
+    described = _described(value)
+    if described is not None:
+        dtype = described[1]
+    elif isinstance(value, (bool, int, float, complex, np.generic)):
+        dtype = np.result_type(value) if isinstance(value, np.generic) else np.dtype(type(value))
+    else:
         return None
-    dtype = np.result_type(value) if isinstance(value, np.generic) else np.dtype(type(value))
     return dtype if dtype.kind in "iufc" and dtype.itemsize >= 4 else None
 
 

@@ -80,3 +80,38 @@ def test_arrays_of_the_function(value, dtype):
         space = {"np": np}
         exec("def plain(n):\n    " + body.replace("\n", "\n    "), space)
         assert outcome(kernel(body, "n"), number) == outcome(space["plain"], number)
+
+
+PAIRS = [("float32", "uint8"), ("float64", "int16"), ("int8", "float32")]
+MIXED = (
+    *("k * 0.5 + x", "x + k / 2", "k * 0.5 * x", "x * 0.5 * k", "x * k * 0.5", "(x > 0) * x * 0.5"),
+    *("(x > 0) * 0.5 * x", "(k > 1) * 2 * k", "x * np.sqrt(k)", "np.hypot(k, 2.5) * x"),
+    *("k + np.abs(np.mean(x))", "(x - k.mean()) / k.std()", "x * np.linalg.norm(k)"),
+)
+
+
+@pytest.mark.parametrize(
+    "dtypes", [("float32", "uint8"), ("float64", "int16"), ("int8", "float32")]
+)
+@pytest.mark.parametrize("value", MIXED)
+def test_what_meets_first_decides(value, dtypes):
+    x, k = (np.arange(1, 5).astype(each) for each in dtypes)
+    body = "return " + value.replace("x", "x[:]").replace("k", "k[:]")
+    space = {"np": np}
+    exec(f"def plain(x, k):\n    {body}", space)
+    found, wanted = kernel(body, "x, k")(x, k), space["plain"](x, k)
+    assert found.dtype == wanted.dtype
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
+def test_values_are_rounded_to_the_cells_they_are_stored_in():
+    def scaled(k, y):
+        y[:] = k[:] * 0.5 + y[:]
+
+    k, y = np.arange(1, 5, dtype=np.uint8), np.full(4, 0.1, np.float32)
+    wanted = y.copy()
+    scaled(k, wanted)
+    made = tile(target="cpu")(scaled)
+    assert "for i in range" in made.source() or "for i in parallel" in made.source()
+    made(k, y)
+    np.testing.assert_array_equal(y, wanted)
