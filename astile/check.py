@@ -14,7 +14,7 @@ from astile.tables import table_text
 #: Relative difference that is accepted where bits need not agree, by size of one real number.
 _RELATIVE = {2: 4e-3, 4: 2e-5, 8: 1e-11}
 #: Columns of the printed table.
-_HEADINGS = ("what ran", "compared", "largest difference", "ms")
+_HEADINGS = ("what ran", "compared", "largest difference", "first call, ms")
 
 Call = Callable[[Mapping[str, object]], object]
 #: Takes what runs next, how many have run, and how many there are.
