@@ -65,6 +65,21 @@ def test_on_other_targets(function, target):
         np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
+def logarithm_beside_rows(x, out):
+    for i in range(x.shape[0]):
+        t = np.log(x[i, 0])
+        out[i, :] = x[i, :] - t
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("cells", ["float32", "float64"])
+def test_cells_are_numbers_of_numpy_as_well(dtype, cells):
+    x, one, other = np.full((2, 3), 5, dtype), np.ones((2, 3), cells), np.ones((2, 3), cells)
+    logarithm_beside_rows(x, one)
+    tile(target="emulate")(logarithm_beside_rows)(x, other)  # has no form without loops
+    np.testing.assert_allclose(one, other, rtol=1e-6)
+
+
 LOCAL = (
     *("C ** 2", "np.square(C)", "np.sqrt(C)", "np.sign(C) * 2", "np.mod(C, 3)", "C * C.max()"),
     *("C * np.dot(C, C)", "C * np.sqrt(2.0)", "C * np.sum(C > 0)", "C * C.sum()", "C * C.mean()"),
