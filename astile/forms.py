@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from astile.analysis import extents
 from astile.analysis.extents.conditions import Condition, Division
 from astile.errors import ArgumentError, ScheduleError
 from astile.frontend.build import build
+from astile.frontend.decided import Fact
 from astile.frontend.reductions import reductions
 from astile.ir import needs, query
 from astile.ir.program import Program
@@ -72,7 +73,11 @@ class Forms:
         self._summing: dict[str, Specializer] = {}
 
     def like(
-        self, function: object, ranks: Mapping[str, int], integers: Mapping[str, str]
+        self,
+        function: object,
+        ranks: Mapping[str, int],
+        integers: Mapping[str, str],
+        facts: Iterable[tuple[str, Fact]],
     ) -> Forms:
         """The forms of the function for other arrays, under the same schedule.
 
@@ -80,6 +85,7 @@ class Forms:
             function: what the program was made from.
             ranks: parameter -> how many axes it has, where it has more than the text shows.
             integers: arrays of integers of which sums are taken -> their dtype.
+            facts: what is known of arguments that the function compares with None or strings.
         """
         program = build(
             function,
@@ -87,6 +93,7 @@ class Forms:
             exact=self._keeps_sums,
             ranks=ranks,
             integers=integers,
+            facts=facts,
         )
         return Forms(
             program,

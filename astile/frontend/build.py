@@ -16,6 +16,7 @@ from astile.frontend.bounds import bounds
 from astile.frontend.capture import Captured, capture
 from astile.frontend.continues import continues
 from astile.frontend.counts import counts
+from astile.frontend.decided import Fact, decided
 from astile.frontend.inline import inline
 from astile.frontend.iterations import iterations
 from astile.frontend.new_arrays import new_arrays
@@ -52,6 +53,7 @@ def build(
     exact: bool = False,
     ranks: Mapping[str, int] | None = None,
     integers: Mapping[str, str] | None = None,
+    facts: Iterable[tuple[str, Fact]] = (),
 ) -> Program:
     """The program of a function, in loops where loops can say it.
 
@@ -61,11 +63,12 @@ def build(
         exact: keep the order in which NumPy adds floating-point numbers.
         ranks: arguments -> how many axes they have, where the text alone does not show it.
         integers: arguments that are arrays of integers, of which sums are taken -> their dtype.
+        facts: what is known of arguments that the function compares with None or strings.
 
     Raises:
         SourceError: for Python that astile does not read, with its place and what to write.
     """
-    program = as_written(function, scratch=scratch)
+    program = decided(as_written(function, scratch=scratch), facts)
     program = replace(program, ranks=ranks or {}, integers_of=integers or {})
     result = program
     for each in PASSES:

@@ -1,9 +1,9 @@
 """Calls that are like one before: what was found out about that one holds for them too.
 
 The checks of a call look at nothing of an array but its class, type, shape, strides and flags, at
-nothing of a number but its class and value, and at addresses. All but the addresses are the key
-under which a call that passed is kept, strides only where rows do not follow each other; whether
-arrays meet in memory is looked at each time.
+nothing of other arguments but their class and value, and at addresses. All but the addresses are
+the key under which a call that passed is kept, strides only where rows do not follow each other;
+whether arrays meet in memory is looked at each time.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from astile.runtime.launch import Launcher
 _MOST = 128
 #: Bits of `flags.num`: cells follow each other in C order; the array allocated its own memory.
 _CONTIGUOUS, _OWNS_DATA = 0x1, 0x4
-#: Classes of numbers whose values are kept; equal ones of one class pass the same checks.
-_NUMBERS = frozenset({bool, int, float, complex, np.float32, np.float64})
+#: Classes of values that are kept; equal ones of one class pass the same checks.
+_VALUES = frozenset({bool, int, float, complex, str, type(None), np.float32, np.float64})
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def _key(arguments: Sequence[Any]) -> list[object] | None:
             found += (each.dtype, each.shape, flags)
             if not flags & _CONTIGUOUS:
                 found.append(each.strides)
-        elif kind in _NUMBERS:
+        elif kind in _VALUES:
             found += (kind, each)
         else:
             return None
