@@ -43,7 +43,7 @@ def blamed(kernel, part, target):
     [
         ("python", "acc += ", "compute_at", "acc += x[i + a, j + b] * w[a, b]"),
         ("python", "for a in range", None, "for a in range(3):"),
-        ("python", "conv_local = ", "set_scope", None),
+        ("python", "conv_shared = ", "set_scope", None),
         ("cuda", "i_0 = uint32(cuda.blockIdx.y)", "bind('i_0', 'blockIdx.y')", None),
         ("cuda", "acc += ", "compute_at", "acc += x[i + a, j + b] * w[a, b]"),
         ("cuda", "conv_shared = ", "set_scope", None),
