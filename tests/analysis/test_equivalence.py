@@ -773,3 +773,51 @@ def test_what_is_proved_computes_the_same(seed, monkeypatch):
             for size, value in expected.items():
                 if value is not None and same(value, outcome(other_memory, *size)):
                     assert same(value, outcome(function, *size)), (each, size)
+
+
+# --- indices that are products of integers ------------------------------------------------------
+
+STRIDED = """
+def f(x, w, y, s):
+    for i in range(y.shape[0]):
+        for p in range(w.shape[0]):
+            y[i] += x[i * s + p] * w[p]
+"""
+STRIDED_SPLIT = """
+def f(x, w, y, s):
+    for i in range(y.shape[0]):
+        for p_0 in range((w.shape[0] + 2) // 3):
+            for p_1 in range(3):
+                if p_0 * 3 + p_1 < w.shape[0]:
+                    y[i] += x[{index}] * w[p_0 * 3 + p_1]  # 0: i, p_0 * 3 + p_1
+"""
+
+
+@pytest.mark.parametrize(
+    "index",
+    ["i * s + p_0 * 3 + p_1", "i * s + (p_0 * 3 + p_1)", "p_0 * 3 + (i * s + p_1)"],
+)
+def test_known_terms_stand_anywhere_in_an_index(index):
+    assert isinstance(verdict(STRIDED, STRIDED_SPLIT.format(index=index)), Proved)
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        "i * s + p_0 * 3 + p_1 + 1", "i * s + p_0 * 3", "p_0 * 3 + p_1 - i * s", "i * s - p_0 * 3",
+        "i * i + p_0 * 3 + p_1", "s * s + p_0 * 3 + p_1", "i * s * 2 + p_0 * 3 + p_1",
+        "i * s + i * s + p_0 * 3 + p_1", "i // s + p_0 * 3 + p_1", "p_0 * 3 + p_1",
+    ],
+)  # fmt: skip
+def test_other_indices_are_others(index):
+    assert not isinstance(verdict(STRIDED, STRIDED_SPLIT.format(index=index)), Proved)
+
+
+def test_terms_in_arrays_may_have_fewer_bits():
+    """``k[i] + p`` of uint8 wraps around as a whole, or raises."""
+    old = STRIDED.replace("i * s", "k[i] * s").replace("y, s", "y, s, k")
+    new = STRIDED_SPLIT.replace("y, s", "y, s, k")
+    index = "k[i] * s + p_0 * 3 + p_1"
+    assert not isinstance(verdict(old, new.format(index=index)), Proved)
+    index = "k[i] * s + (p_0 * 3 + p_1)"
+    assert isinstance(verdict(old, new.format(index=index)), Proved)

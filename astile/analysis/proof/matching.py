@@ -7,14 +7,14 @@ and the order of everything are compared, and integers that are used as values a
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from astile.analysis.forms import affine_sets
 from astile.analysis.forms.affine_sets import Quasi, Scope, substituted
 from astile.analysis.reading.access import Access
 from astile.analysis.reading.instances import Statement, written_as
-from astile.ir import query
+from astile.ir import nodes, query
 
 _IGNORED = ("ctx", "type_comment", "kind", "simple")
 
@@ -194,14 +194,70 @@ class _Walker:
             _decided_by_data(node, cells[outer[0]])
             for node, cells in zip((first, second), self.cells, strict=True)
         ]
-        if found[0] is not None and found[1] is not None:
-            self._field(found[0], found[1], second)
+        if found[0] is not None and found[1] is not None and len(found[0]) == len(found[1]):
+            for one, other in zip(*found, strict=True):
+                self._index(one, other)
         elif query.base_name(first) != query.base_name(second):
             raise Different("a cell that is not known is another one", second)
         elif isinstance(first, ast.Subscript) and isinstance(second, ast.Subscript):
             self._field(query.indices(first), query.indices(second), second)
         elif type(first) is not type(second):
             raise Different("a part of an array is another one", second)
+
+    def _index(self, first: ast.expr, second: ast.expr) -> None:
+        """An index that is not known: a sum whose known parts may stand elsewhere in it.
+
+        ``i * s + p`` becomes ``i * s + p_0 * 3 + p_1`` where p is split. All are integers of Python
+        then: loops and sizes make them, and no cell of an array, which may have fewer bits.
+        """
+        known, open_ = zip(*map(self._terms, (first, second), self.scopes), strict=True)
+        is_alike = [sign for sign, _ in open_[0]] == [sign for sign, _ in open_[1]]
+        of_numbers = all(
+            _is_of_numbers(each, scope)
+            for side, scope in zip(open_, self.scopes, strict=True)
+            for _, each in side
+        )
+        if not (is_alike and of_numbers and all(open_) and all(known)):
+            self._field(first, second, second)
+            return
+        for (_, one), (_, other) in zip(*open_, strict=True):
+            self.pair(one, other)
+        self.pair(*(_sum(each) for each in known))
+
+    def _terms(
+        self, index: ast.expr, scope: Scope
+    ) -> tuple[list[tuple[bool, ast.expr]], list[tuple[bool, ast.expr]]]:
+        """The terms of a sum that are known integers, and the others; whether each is added."""
+        known: list[tuple[bool, ast.expr]] = []
+        others: list[tuple[bool, ast.expr]] = []
+        for is_added, term in _summands(index, True):
+            place = others if affine_sets.quasi(term, scope) is None else known
+            place.append((is_added, term))
+        return known, others
+
+
+def _summands(node: ast.expr, is_added: bool) -> Iterator[tuple[bool, ast.expr]]:
+    match node:
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as operator, right=right):
+            yield from _summands(left, is_added)
+            yield from _summands(right, is_added == isinstance(operator, ast.Add))
+        case _:
+            yield is_added, node
+
+
+def _sum(terms: Sequence[tuple[bool, ast.expr]]) -> ast.expr:
+    result: ast.expr = nodes.const(0)
+    for is_added, term in terms:
+        result = nodes.binary(result, ast.Add if is_added else ast.Sub, term)
+    return result
+
+
+def _is_of_numbers(term: ast.expr, scope: Scope) -> bool:
+    """Whether a term is made of literals and of names that are known integers."""
+    kinds = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Load)
+    parts = list(ast.walk(term))
+    names = {each.id for each in parts if isinstance(each, ast.Name)}
+    return names <= scope.values.keys() and all(isinstance(each, kinds) for each in parts)
 
 
 def _decided_by_data(node: ast.expr, access: Access) -> list[ast.expr] | None:
