@@ -12,7 +12,7 @@ from astile.frontend.arrays import Facts
 from astile.frontend.vocabulary import CELLWISE, REDUCTIONS, freedom, numpy_word, path_of
 from astile.ir import query
 from astile.ir.casts import array_of_type
-from astile.ir.needs import Source
+from astile.ir.needs import Source, chosen, maybe
 
 _PYTHON_TYPES = {"float": "float64", "int": "int64", "bool": "bool", "complex": "complex128"}
 _COUNT: set[Source] = {("weak", "int")}
@@ -87,12 +87,22 @@ class _TypeReader:
         before = self.held[name]
         if before is None:
             return False
-        own: set[Source] = {("like", name)} if name in self.facts.parameters else set()
-        after: set[Source] | None = before | own
+        values: list[set[Source]] = []
+        if name in self.facts.parameters:
+            values.append({("like", name)})
         for statement in self.facts.bindings[name]:
             known = self._of_binding(statement)
-            after = None if known is None or after is None else after | known
-        self.held[name] = after
+            if known is None:
+                self.held[name] = None
+                return True
+            if isinstance(statement, ast.AugAssign):
+                known = known | before
+            values += [known] if known else []  # a value that another one in the loop decides
+        # What only some runs compute with stays so, so that this ends.
+        after = chosen(values)
+        less_sure = {each for each in before if each not in after}
+        after = {each for each in after if maybe(each) not in less_sure}
+        self.held[name] = after = after | set(map(maybe, less_sure))
         return after != before
 
     def types(self, value: ast.AST) -> set[Source] | None:
@@ -115,10 +125,12 @@ class _TypeReader:
             case ast.BinOp(op=ast.Div(), left=left, right=right):
                 return self._joined([left, right], {_REAL})
             case ast.IfExp(body=body, orelse=orelse):
-                return self._joined([body, orelse])
+                return self._chosen([body, orelse])
+            case ast.BoolOp(values=parts):
+                return self._chosen(parts)
             case ast.UnaryOp(op=ast.Not()):
                 return {("dtype", "bool")}
-            case ast.BinOp() | ast.UnaryOp() | ast.BoolOp():
+            case ast.BinOp() | ast.UnaryOp():
                 parts = [each for each in ast.iter_child_nodes(value) if isinstance(each, ast.expr)]
                 return self._without_truths(parts)
             case ast.Call():
@@ -133,6 +145,12 @@ class _TypeReader:
                 return None
             found |= known
         return found
+
+    def _chosen(self, parts: Sequence[ast.AST]) -> set[Source] | None:
+        """Of what is one of several values."""
+        known = [each for each in map(self.types, parts) if each is not None]
+        # Nothing is known yet of what a name holds that is found out after this one.
+        return None if len(known) < len(parts) else chosen([each for each in known if each])
 
     def _without_truths(self, parts: Sequence[ast.expr]) -> set[Source] | None:
         """What meets in one operation: truth values take the type of any other array."""
@@ -171,7 +189,7 @@ class _TypeReader:
             case ast.Assign(value=ast.Attribute(attr="shape")):
                 return _COUNT
             case ast.Assign(value=ast.Tuple(elts=parts)):
-                return self._joined(parts)
+                return self._chosen(parts)
             case ast.AugAssign(op=ast.Div() | ast.Pow(), value=value):
                 return self._joined([value], {_REAL})
             case ast.Assign(value=value) | ast.AugAssign(value=value):
@@ -195,7 +213,9 @@ class _TypeReader:
             return {_REAL}
         if path == "pow" and len(call.args) == 2:
             return self._of_power(*call.args)
-        if path in ("min", "max", "abs"):
+        if path in ("min", "max"):
+            return self._chosen(call.args)
+        if path == "abs":
             return self._joined(call.args)
         if path == "round":
             return self._joined(call.args[:1])
@@ -209,6 +229,8 @@ class _TypeReader:
         number = query.integer(exponent)
         if not found or (number is not None and number >= 0):
             return found
+        if numpy_types.is_chosen(found):
+            return None
         if numpy_types.is_known(found) and numpy_types.is_whole(found):
             return {_REAL} if number is not None else None
         return {*found, _REAL}

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from astile.frontend.vocabulary import PRODUCTS, SAME_TYPE, TRUTHS
-from astile.ir.needs import Source, joined_type
+from astile.ir.needs import Source, joined_type, maybe, sure
 
 _REAL: Source = ("weak", "float")
 _TRUTH: Source = ("dtype", "bool")
@@ -71,11 +71,12 @@ def of_reduction(word: str, sources: set[Source]) -> set[Source] | None:
         return {("dtype", "int64")}
     if word == "count_nonzero":
         return {COUNT}
-    if sources and all(kind == "weak" for kind, _ in sources):
+    if sources and all(sure(each)[0] == "weak" for each in sources):
         return None
     if word in ("max", "min", "ptp", *PRODUCTS):
         return sources
-    integers = any(kind == "dtype" and np.dtype(name).kind in "biu" for kind, name in sources)
+    surely = map(sure, sources)
+    integers = any(kind == "dtype" and np.dtype(name).kind in "biu" for kind, name in surely)
     if integers and not is_known(sources):
         return None
     summed = set(map(_summed, sources))
@@ -84,7 +85,12 @@ def of_reduction(word: str, sources: set[Source]) -> set[Source] | None:
 
 def is_known(sources: Iterable[Source]) -> bool:
     """Whether no argument of a call decides which type sources join to."""
-    return all(kind in ("dtype", "weak") for kind, _ in sources)
+    return all(sure(each)[0] in ("dtype", "weak") for each in sources)
+
+
+def is_chosen(sources: Iterable[Source]) -> bool:
+    """Whether sources are those of a value that is one of several."""
+    return any(sure(each) != each for each in sources)
 
 
 def is_whole(sources: Iterable[Source]) -> bool:
@@ -96,18 +102,28 @@ def is_whole(sources: Iterable[Source]) -> bool:
 def _of_numpy(arguments: Sequence[set[Source]]) -> Sequence[set[Source]]:
     """Types of numbers as NumPy takes them: those of Python count where there are no others."""
     made = [{_number(each) for each in argument} for argument in arguments]
-    if any(kind != "weak" for argument in made for kind, _ in argument):
+    if any(sure(each)[0] != "weak" for argument in made for each in argument):
         return made
-    return [{("dtype", np.result_type(_OF_PYTHON[n]).name) for _, n in each} for each in made]
+    return [set(map(_of_python, each)) for each in made]
 
 
 def _number(source: Source) -> Source:
-    return ("number", source[1]) if source[0] == "like" else source
+    kind, name = sure(source)
+    made: Source = ("number" if kind == "like" else kind, name)
+    return made if sure(source) == source else maybe(made)
+
+
+def _of_python(source: Source) -> Source:
+    """The type that NumPy gives a number of Python."""
+    made: Source = ("dtype", np.result_type(_OF_PYTHON[source[1]]).name)
+    return made if sure(source) == source else maybe(made)
 
 
 def _summed(source: Source) -> Source:
     """NumPy adds narrow integers and truth values in 64 bits."""
-    kind, name = source
+    kind, name = sure(source)
+    if (kind, name) != source:
+        return maybe(_summed((kind, name)))
     if kind == "like":
         return "sum", name
     if kind != "dtype":
@@ -139,7 +155,7 @@ def _operand(sources: set[Source]) -> np.dtype[Any] | type | None:
 
 def _is_narrow(source: Source) -> bool:
     """Whether NumPy computes functions of such integers in float16 or float32."""
-    kind, name = source
+    kind, name = sure(source)
     return kind == "dtype" and np.dtype(name).kind in "biu" and np.dtype(name).itemsize < 4
 
 

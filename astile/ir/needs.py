@@ -108,7 +108,20 @@ class NotNegative:
 
 #: The type of cells: as those of an argument, by the name of a dtype, or that of Python numbers;
 #: that of a sum of the cells of an argument, and that of the number that NumPy makes of one.
-Source: TypeAlias = tuple[Literal["like", "dtype", "weak", "sum", "number"], str]
+#: Each may be one that only some runs compute with: `1.0` and `y` in ``x * (1.0 if c else y)``.
+Kind: TypeAlias = Literal[
+    "like", "dtype", "weak", "sum", "number",
+    "maybe like", "maybe dtype", "maybe weak", "maybe sum", "maybe number",
+]  # fmt: skip
+Source: TypeAlias = tuple[Kind, str]
+_MAYBE: Mapping[Kind, Kind] = {
+    "like": "maybe like",
+    "dtype": "maybe dtype",
+    "weak": "maybe weak",
+    "sum": "maybe sum",
+    "number": "maybe number",
+}
+_SURE: Mapping[Kind, Kind] = {maybe: kind for kind, maybe in _MAYBE.items()}
 _WEAK: Mapping[str, complex] = {"int": 0, "float": 0.0, "complex": 0j}
 
 
@@ -179,17 +192,44 @@ def joined_type(sources: Iterable[Source], values: Values) -> np.dtype[Any] | No
     """The type that NumPy promotes several to, or None where one is not known.
 
     None too where it depends on what meets first: of int8, float32 and 0.5, the product of the
-    first with the last is of float64, and all others are of float32.
+    first with the last is of float64, and all others are of float32. And where it depends on which
+    of several values is chosen.
 
     Args:
         sources: the types.
         values: parameter -> argument, defaults filled in.
     """
     sources = list(sources)
+    always = [each for each in sources if each[0] not in _SURE]
+    if len(always) < len(sources):
+        may_be_weak = all(kind == "weak" for kind, _ in always)  # of Python: any other type counts
+        joined = joined_type({sure(each) for each in sources}, values)
+        return None if may_be_weak or joined_type(always, values) != joined else joined
     joined, widest = _promoted([_operand(e, values) for e in sources]), _widest(sources, values)
     if joined is None or widest is None:  # which are equal to float64 for NumPy
         return None
     return joined if joined == widest else None
+
+
+def chosen(alternatives: Sequence[Iterable[Source]]) -> set[Source]:
+    """The types of a value that is one of several.
+
+    Args:
+        alternatives: the types of each.
+    """
+    sets = [set(each) for each in alternatives]
+    always = set.intersection(*sets) if sets else set()
+    return {*always, *map(maybe, set().union(*sets) - always)}
+
+
+def maybe(source: Source) -> Source:
+    """A type that may count."""
+    return _MAYBE.get(source[0], source[0]), source[1]
+
+
+def sure(source: Source) -> Source:
+    """The type that counts, or may count."""
+    return _SURE.get(source[0], source[0]), source[1]
 
 
 def _widest(sources: Iterable[Source], values: Values) -> np.dtype[Any] | None:
@@ -243,7 +283,7 @@ def _length(length: Length, values: Values) -> int | None:
 
 def _operand(source: Source, values: Values) -> Any:
     """What promotion takes for a type; None where it is not known."""
-    kind, name = source
+    kind, name = sure(source)
     if kind == "weak":
         return _WEAK[name]
     if kind == "dtype":

@@ -97,6 +97,42 @@ def test_arrays_of_the_function(value, dtype):
         assert outcome(kernel(body, "n"), number) == outcome(space["plain"], number)
 
 
+#: Numbers that are of Python in some runs and of NumPy in others -> what is done before.
+ONE_OF_SEVERAL = {
+    "x * (np.float64(0.1) if n > 1 else 0.1)": "",
+    "np.sum(x * (np.float64(0.1) if n > 1 else 0.1))": "",
+    "x * max(C[0], 0.1)": "C = np.zeros(2)",
+    "x * min(C[0] + 0.5, 0.1) + 0.1": "C = np.zeros(2)",
+    "x * (n or np.float64(2))": "",
+    "x * f": "f = 0.1\nif n > 1:\n    f = np.float64(0.1)",
+    "x * f * 2": "f = np.float64(0.1)\nif n > 1:\n    f = 0.1",
+    "x + f": "f = 0.1\nfor i in range(int(n) - 2):\n    f = f + np.sqrt(2.0)",
+    "np.mean(x - f)": "f = 0.1\nfor i in range(int(n) - 2):\n    f += np.sqrt(2.0)",
+    "x * f * 0.1": "f, g = 0.1, np.float64(0.1)",
+    "x * 2 ** f": "f = 3 if n > 2 else np.float64(3)",
+    "x * np.sqrt(f)": "f = np.float32(3) if n > 2 else np.float64(3)",
+    "C * f": "C = np.ones(3, np.int64)\nf = 2 if n > 2 else 2.5",
+    "x[:] * np.sum(C * f)": "C = np.ones(3, np.float32)\nf = 2 if n > 2 else np.float64(2)",
+}
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "float32", "float64"])
+@pytest.mark.parametrize("value", ONE_OF_SEVERAL)
+def test_numbers_of_which_one_is_chosen(value, dtype):
+    body = f"{ONE_OF_SEVERAL[value]}\nreturn {value}".strip()
+    space = {"np": np}
+    exec("def plain(x, n):\n    " + body.replace("\n", "\n    "), space)
+    scheduled, x = kernel(body, "x, n"), np.arange(1, 5).astype(dtype)
+    for number in (0.5, 3, np.float32(2.5)):
+        assert outcome(scheduled, x, number) == outcome(space["plain"], x, number)
+
+
+@pytest.mark.parametrize("value", ["x[:] * f", "np.max(x[:] * f)"])
+def test_numbers_of_which_one_is_chosen_become_loops_where_all_give_one_type(value):
+    body = f"f = 0.1\nif n > 1:\n    f = np.float32(0.1)\nreturn {value}"
+    assert "    for i in " in kernel(body, "x, n").source("python")
+
+
 PAIRS = [("float32", "uint8"), ("float64", "int16"), ("int8", "float32")]
 MIXED = (
     *("k * 0.5 + x", "x + k / 2", "k * 0.5 * x", "x * 0.5 * k", "x * k * 0.5", "(x > 0) * x * 0.5"),

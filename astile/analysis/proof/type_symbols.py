@@ -111,7 +111,7 @@ class AssumedTypes:
 
 
 def _symbol(source: assumed.Source) -> str:
-    kind, name = source
+    kind, name = assumed.sure(source)
     return {"dtype": f"numpy.{name}", "weak": name}.get(kind, f"{kind} {name}")
 
 
