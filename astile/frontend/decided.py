@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import enum
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from astile.frontend.new_names import NewNames
@@ -94,6 +94,8 @@ def decided(program: Program, facts: Iterable[tuple[str, Fact]]) -> Program:
         return program
     new = program.cloned()
     body = _Decider(NewNames(new), known).statements(new.function.body)
+    read = {name for each in body for name in query.names_read(each)}
+    body = [each for each in body if not _is_unread(each, read)]
     new.function.body = body or [nodes.copy_place(new.function, ast.Pass())]
     return new
 
@@ -134,8 +136,9 @@ class _Decider(ast.NodeTransformer):
         known: name -> what is known of it.
     """
 
-    def __init__(self, names: NewNames, known: dict[str, Fact]) -> None:
-        self._names, self._known = names, known
+    def __init__(self, names: NewNames, known: Mapping[str, Fact]) -> None:
+        self._names = names
+        self._known: dict[str, Fact | bool] = dict(known)
 
     def statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """The statements of the function itself, which follow one another."""
@@ -155,10 +158,26 @@ class _Decider(ast.NodeTransformer):
             made += _listed(self.visit(first))
             if isinstance(first, (ast.Return, ast.Raise)):
                 break
+            learned = self._learned(first)
             if isinstance(first, ast.Assign):
                 self._rename(stored, first, rest)
             self._forget(stored)
+            if isinstance(first, ast.Assign):
+                names = [each.id for each in first.targets if isinstance(each, ast.Name)]
+                self._known |= {name: fact for fact in learned for name in names}
         return made
+
+    def _learned(self, first: ast.stmt) -> list[Fact | bool]:
+        """What a name stands for that gets None, a string or the outcome of a test, if so."""
+        match first:
+            case ast.Assign(value=ast.Name(id=name) as value) if name in self._known:
+                fact = self._known[name]
+                if fact is None or isinstance(fact, str):
+                    first.value = nodes.copy_place(value, nodes.const(fact))
+                return [fact]
+            case ast.Assign(value=ast.Constant(value=None | bool() | str() as fact)):
+                return [fact]
+        return []
 
     def _rename(self, stored: Iterable[str], first: ast.Assign, rest: list[ast.stmt]) -> None:
         """Give values that take the places of None and strings names of their own."""
@@ -264,6 +283,14 @@ class _Renamed(ast.NodeTransformer):
         if node.id == self._old:
             node.id = self._new
         return node
+
+
+def _is_unread(statement: ast.stmt, read: Collection[str]) -> bool:
+    """Whether a statement gives None or a string to a name that is not read any more."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=None | str())):
+            return name not in read
+    return False
 
 
 def _joined(node: ast.BoolOp) -> ast.expr:

@@ -75,6 +75,23 @@ BECOMES: dict[str, tuple[str, Fact, str]] = {
         None,
         "for i in range(n):\n    if p is None:\n        p = x[i]\nx[0] = 1 if p is None else 2",
     ),
+    "a string in place of None": (
+        "if p is None:\n    p = 'low'\nif p == 'low':\n    x[0] = 1\nelse:\n    x[0] = 2",
+        None,
+        "x[0] = 1",
+    ),
+    "a name for a test": ("q = p is not None\nif q:\n    x[0] = p[0]", None, "q = False"),
+    "another name": ("q = p\nif q is None:\n    x[0] = 1", None, "x[0] = 1"),
+    "another name of what is given": (
+        "q = p\nif q is None:\n    q = x\nx[0] = q[0]",
+        GIVEN,
+        "q = p\nx[0] = q[0]",
+    ),
+    "a name for a test that takes another value": (
+        "q = p is None\nfor i in range(n):\n    if q:\n        x[i] = 1\n    q = False",
+        None,
+        "q = True\nfor i in range(n):\n    if q:\n        x[i] = 1\n    q = False",
+    ),
     "what is compared with other things": ("x[0] = 1 if p == 3 else 2", None, None or ""),
 }
 
@@ -125,6 +142,7 @@ _TESTS = (
 _LINES = (
     "y += 1", "y = y * 2", "p = None", "p = 'a'", "p = 'b'", "y = 5 if p is None else y",
     "y += p == 'b'", "p = 'b' if p is None else p", "z = p\nif z is None:\n    y += 7",
+    "z = p is None\nif z:\n    y += 9", "z = 'a'\np = z", "z = p\ny += z == 'b'",
 )  # fmt: skip
 
 
@@ -185,6 +203,16 @@ def filtered(x, out, taps=None, mode="zero", scale=None):
         out[i] = acc
 
 
+def defaulted(x, out, scale=None, mode=None):
+    mode = "sum" if mode is None else mode
+    is_scaled = scale is not None
+    for i in range(x.shape[0]):
+        if is_scaled:
+            out[i] = x[i] * scale[i]
+        if mode == "sum":
+            out[i] += x[i]
+
+
 def scaled(x, out, scale=None):
     for i in range(x.shape[0]):
         out[i] = x[i] if scale is None else x[i] * scale[i]
@@ -203,6 +231,16 @@ def test_optional_arrays_and_modes(target: Any) -> None:
             filtered(x, expected, **options)
             kernel(x, found, **options)
             np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("target", ["python", "emulate", "cpu"])
+def test_strings_in_place_of_none(target: Any) -> None:
+    kernel, x = tile(target=target)(defaulted), np.arange(7.0) + 1
+    for options in ((), (None, "sum"), (x,), (x, "product"), (None, "product"), (x, None)):
+        expected, found = np.zeros(7), np.zeros(7)
+        defaulted(x, expected, *options)
+        kernel(x, found, *options)
+        np.testing.assert_array_equal(found, expected)
 
 
 def test_an_array_that_is_given_is_only_read() -> None:
