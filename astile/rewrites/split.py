@@ -11,6 +11,7 @@ from math import prod
 
 from astile.analysis.forms import affine
 from astile.analysis.forms.affine import Affine
+from astile.analysis.forms.integers import integers_of, is_integer
 from astile.analysis.reading.context import Context
 from astile.diagnostics import suggestions
 from astile.errors import ScheduleError
@@ -82,8 +83,9 @@ def split(
     rest = _rest(edit, node, count, factors) if tail != "guard" else None
     if tail == "perfect" and rest != affine.constant(0):
         raise _imperfect(edit, node, count, factors)
-    if tail == "guard" and factors[0] is None and _is_slanted(edit, node, header):
-        loops, main = _grid(edit, node, header, variables, _given(factors))
+    of_data = _is_of_data(edit, header)
+    if tail == "guard" and factors[0] is None and (of_data or _is_slanted(edit, node, header)):
+        loops, main = _grid(edit, node, header, variables, _given(factors), of_data=of_data)
     else:
         extents = _extents(edit, node, count, factors, round_up=tail == "guard")
         loops, main = _nest(edit, node, header, variables, extents, guarded=tail == "guard")
@@ -278,6 +280,7 @@ def _loops(
     loops: list[ast.For] = []
     for variable, iterator in reversed(list(zip(variables, iterators, strict=True))):
         loops.insert(0, edit.new_loop(variable, iterator, loops[:1] or body, node))
+    nodes.set_origin(loops[0], nodes.origin(node))  # of a loop that is a statement as a whole
     return loops, loops[0]
 
 
@@ -287,29 +290,55 @@ def _is_slanted(edit: Editor, node: ast.For, header: Header) -> bool:
     return query.is_constant(header.step, 1) and bool(query.names(header.start) & around)
 
 
+def _is_of_data(edit: Editor, header: Header) -> bool:
+    """Whether numbers that may have few bits tell where a loop in steps of 1 begins or ends."""
+    known = integers_of(edit.program)
+    ends = (header.start, header.stop)
+    return query.is_constant(header.step, 1) and not all(is_integer(each, known) for each in ends)
+
+
 def _grid(
-    edit: Editor, node: ast.For, header: Header, variables: Sequence[str], factors: Sequence[int]
+    edit: Editor,
+    node: ast.For,
+    header: Header,
+    variables: Sequence[str],
+    factors: Sequence[int],
+    *,
+    of_data: bool,
 ) -> tuple[list[ast.For], ast.For]:
     """A nest whose tiles begin at multiples of their size, wherever the loop starts.
 
     Counted from the start they would follow it from one iteration of the loops around to the
-    next: a skewed loop would have tiles that are not skewed.
+    next: a skewed loop would have tiles that are not skewed. Nothing is added to a number that may
+    have few bits: there may be a tile more then, of which no iteration runs.
     """
     inner = prod(factors)
     value = affine.constant(0)
     for variable, size in zip(variables, [1, *factors], strict=True):
         value = value * size + affine.variable(variable)
-    test = nodes.comparison(
-        [nodes.clone(header.start), value.expression(), nodes.clone(header.stop)],
-        [ast.LtE(), ast.Lt()],
-    )
+    sides = [nodes.clone(header.start), value.expression(), nodes.clone(header.stop)]
+    if query.is_constant(header.start, 0):
+        test = nodes.compare(sides[1], ast.Lt, sides[2])
+    else:
+        test = nodes.comparison(sides, [ast.LtE(), ast.Lt()])
     values = {header.variable: value.expression()}
     body: list[ast.stmt] = [nodes.substitute(each, values) for each in node.body]
-    first = affine.floor_div(affine.of(header.start), inner)
-    stop = affine.floor_div(affine.of(header.stop) + (inner - 1), inner)
-    iterators = [range_call(first.expression(), stop.expression())]
+    if of_data:
+        first, stop = _quotient(header.start, inner), _quotient(header.stop, inner)
+        stop = nodes.binary(stop, ast.Add, nodes.const(1)) if inner > 1 else stop
+    else:
+        first = affine.floor_div(affine.of(header.start), inner).expression()
+        stop = affine.floor_div(affine.of(header.stop) + (inner - 1), inner).expression()
+    iterators = [range_call(first, stop)]
     iterators += [range_call(nodes.const(0), nodes.const(each)) for each in factors]
     return _loops(edit, node, variables, iterators, [nodes.if_then(test, body)])
+
+
+def _quotient(number: ast.expr, size: int) -> ast.expr:
+    """``number // size``, with nothing added, for which a number may have too few bits."""
+    if size == 1 or query.is_constant(number, 0):
+        return nodes.clone(number)
+    return nodes.binary(nodes.clone(number), ast.FloorDiv, nodes.const(size))
 
 
 def _tail_loop(edit: Editor, node: ast.For, header: Header, count: Affine, inner: int) -> ast.For:

@@ -31,6 +31,7 @@ from astile.analysis.proof.interface import other_interface
 from astile.analysis.proof.matching import Different, check_inside, match
 from astile.analysis.proof.reach import Reach
 from astile.analysis.proof.reductions import foreign_reads, integral, updates_of
+from astile.analysis.proof.rejoined import rejoined
 from astile.analysis.proof.reordering import Kind, Reordering
 from astile.analysis.proof.value_types import find_cast
 from astile.analysis.proof.verdicts import BUDGET, Proved, Refuted, Unknown, Verdict, Witness
@@ -87,6 +88,10 @@ class Checker:
         self.session.begin(budget)
         try:
             verdict = self._compare(new)
+            joined = None if isinstance(verdict, Proved) else rejoined(new)
+            if joined is not None:
+                again = self._compare(joined)
+                verdict = again if isinstance(again, Proved) else verdict
         except NotModelled as problem:
             return Unknown(f"not modelled: {problem.reason}", self._span(problem.node))
         except isl.BudgetError as problem:
