@@ -366,8 +366,9 @@ def least(values: Set) -> Set:
     """The smallest values of the parameters of a set of parameters that is not empty."""
     names = values.get_var_names_not_none(dim_type.param)
     moved = values.from_params().move_dims(dim_type.set, 0, dim_type.param, 0, len(names))
-    found = points(moved.lexmin())
-    assert found is not None
+    found = points(moved.lexmin()) or points(moved)
+    if found is None:
+        raise Error("a set that is not empty has no point")
     known = " and ".join(f"{k} = {v}" for k, v in zip(names, found[1], strict=True)) or "true"
     return Set.read_from_str(values.get_ctx(), f"[{', '.join(names)}] -> {{ : {known} }}")
 

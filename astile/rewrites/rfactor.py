@@ -138,7 +138,7 @@ class _Parts:
         self.guards: list[tuple[ast.If, list[ast.expr]]] = []
         #: Axis that data picks a cell along -> variable and length of a loop over all of it.
         self.free = self._free()
-        self.allocation = self._allocation()
+        self.allocation = self._allocation([*edit.place(outermost).parents, outermost][0])
 
     def _around(self, path: Sequence[ast.stmt], node: ast.For) -> list[ast.For | ast.If]:
         """The loops over cells, and the conditions on them, that every nest needs."""
@@ -192,7 +192,11 @@ class _Parts:
             for axis in found.by_data
         }
 
-    def _allocation(self) -> ast.stmt:
+    def _allocation(self, top: ast.stmt) -> ast.stmt:
+        """The array of the parts, made before a statement of the function itself.
+
+        What holds where the loop stands need not hold there.
+        """
         edit, array = self.edit, self.found.array
         if self.found.indices:
             shape = storage.extents_of(edit, array, len(self.found.indices))
@@ -212,7 +216,7 @@ class _Parts:
         else:
             shape = []
             dtype = dtype_of_scalar(edit, array, edit.function.body)
-        axes = self._with_trip(shape, self.extent.expression())
+        axes = self._with_trip(shape, at_least_0(edit, top, self.extent).expression())
         extent = axes[0] if len(axes) == 1 else nodes.tuple_of(axes)
         return nodes.assign(self.name, nodes.call(edit.numpy("empty"), [extent, dtype]))
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from astile.errors import IllegalSchedule
 from astile.ir.module import module_text
 from astile.ir.program import Program
 from astile.rewrites.reorder import reorder
@@ -501,3 +502,19 @@ def test_the_printed_script_replays() -> None:
     (i_0, i_1), (j_0, j_1), (k_0, k_1) = made
     schedule.reorder(i_0, j_0, k_0, i_1, j_1, k_1)
     assert_replays(schedule)
+
+
+def test_sizes_of_which_isl_finds_no_smallest() -> None:
+    """The sizes at which this differs are not empty, and yet have no least point for isl."""
+    s = Schedule(
+        program("""
+def f(E, D, n):
+    for j in range(n - 2, -1, -2):
+        for i in range(n):
+            D[2 * i, 2 * j + 1] = 1.0
+            E[min(j, j), i] = D[0, j]
+""")
+    )
+    s.split("j", [None, 2])
+    with pytest.raises(IllegalSchedule, match="D"):
+        s.reorder("i", "j_1", "j_0")

@@ -472,3 +472,23 @@ def solve(L, b):
 """)
     )
     s.rfactor("acc", "j")
+
+
+def test_the_parts_are_allocated_where_their_loop_need_not_run() -> None:
+    """In the branch of large sizes ``n - 1`` is not negative; before the branches it may be."""
+    s = Schedule(
+        program("""
+def total(x, y):
+    n = x.shape[0]
+    for j in range(1, n):
+        y[0] += x[j]
+""")
+    )
+    s.specialize("n < 3")
+    s.rfactor("y#1", "j#1")
+    assert "max(0, n - 1)), y.dtype)" in s.source()
+    for n in (0, 1, 2, 3, 7):
+        expected, found = np.zeros(1), np.zeros(1)
+        s.build("python")(np.arange(float(n)), found)
+        expected[0] = sum(range(1, n))
+        np.testing.assert_array_equal(found, expected)
