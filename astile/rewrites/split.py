@@ -53,8 +53,8 @@ def split(
             the body), ``"cut"`` (a loop of its own after the main nest), ``"perfect"`` (there is
             none, which is proved).
 
-    Where the start of the loop depends on a loop around it, guarded tiles begin at multiples of
-    their size, so that the tiles of a skewed loop are skewed.
+    Where data bound the loop, or it starts elsewhere in each iteration of a loop around it, guarded
+    tiles begin at multiples of their size: the tiles of a skewed loop are skewed then.
 
     Raises:
         ScheduleError: for bad factors, names or tail, a loop that is bound or not counted, and
@@ -73,8 +73,6 @@ def split(
     edit = Editor(program)
     node = edit.loop(loop)
     header = edit.counted(node)
-    inner = factors if isinstance(factors, int) and factors > 0 else 16
-    check_listed("factors", factors, "schedule.bad-factor", f"write `factors=[None, {inner}]`")
     factors = _integers(factors)
     _check(edit, node, header, factors, names, tail)
     check_replaceable(edit, node, header)
@@ -83,9 +81,9 @@ def split(
     rest = _rest(edit, node, count, factors) if tail != "guard" else None
     if tail == "perfect" and rest != affine.constant(0):
         raise _imperfect(edit, node, count, factors)
-    of_data = _is_of_data(edit, header)
-    if tail == "guard" and factors[0] is None and (of_data or _is_slanted(edit, node, header)):
-        loops, main = _grid(edit, node, header, variables, _given(factors), of_data=of_data)
+    is_grid = _is_of_data(edit, header) or _is_slanted(edit, node, header)
+    if tail == "guard" and factors[0] is None and is_grid:
+        loops, main = _grid(edit, node, header, variables, _given(factors))
     else:
         extents = _extents(edit, node, count, factors, round_up=tail == "guard")
         loops, main = _nest(edit, node, header, variables, extents, guarded=tail == "guard")
@@ -106,7 +104,9 @@ def _given(factors: Sequence[int | None]) -> list[int]:
 
 
 def _integers(factors: Sequence[int | None]) -> list[int | None]:
-    """The factors with NumPy's integers as Python's own; what is no integer stays."""
+    """A list of factors with NumPy's integers as Python's own; what is no integer stays."""
+    inner = factors if isinstance(factors, int) and factors > 0 else 16
+    check_listed("factors", factors, "schedule.bad-factor", f"write `factors=[None, {inner}]`")
     return [
         each
         if each is None or isinstance(each, bool) or not hasattr(each, "__index__")
@@ -303,8 +303,6 @@ def _grid(
     header: Header,
     variables: Sequence[str],
     factors: Sequence[int],
-    *,
-    of_data: bool,
 ) -> tuple[list[ast.For], ast.For]:
     """A nest whose tiles begin at multiples of their size, wherever the loop starts.
 
@@ -323,7 +321,7 @@ def _grid(
         test = nodes.comparison(sides, [ast.LtE(), ast.Lt()])
     values = {header.variable: value.expression()}
     body: list[ast.stmt] = [nodes.substitute(each, values) for each in node.body]
-    if of_data:
+    if _is_of_data(edit, header):
         first, stop = _quotient(header.start, inner), _quotient(header.stop, inner)
         stop = nodes.binary(stop, ast.Add, nodes.const(1)) if inner > 1 else stop
     else:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from astile import Schedule
 from astile.analysis.proof.rejoined import rejoined
-from astile.errors import AstileError, ScheduleError
+from astile.errors import ScheduleError
 from astile.frontend.build import build_from_source
 from astile.ir.module import module_text
 from tests.support.assert_rewrite import load
@@ -80,7 +80,7 @@ def test_two_loops_are_one(before: str, after: str) -> None:
         ("+= x[p_0 * 3 + p_1]", "+= x[p_0 * 3]"), ("+= x[p_0 * 3 + p_1]", "+= x[p_1]"),
         ("y[i] +=", "b[i] +="), ("y[i] +=", "a[p_0 * 3 + p_1] +="), ("y[i] +=", "i +="),
         ("y[i] += x[p_0 * 3 + p_1]", "b = x"), ("y[i] += x[p_0 * 3 + p_1]", "b.sort()"),
-        ("x[p_0 * 3 + p_1]", "np.cumsum(x, 0, None, b)[0]"), ("x[p_0 * 3 + p_1]", "g(b)"),
+        ("x[p_0 * 3 + p_1]", "np.sum(b)"), ("x[p_0 * 3 + p_1]", "g(b)"),
         ("y[i] += x[p_0 * 3 + p_1]", "break"),
         ("y[i] += x[p_0 * 3 + p_1]", "pass\n                else:\n                    y[i] = 0"),
         ("y[i] += x[p_0 * 3 + p_1]", "y[i] += x[p_0 * 3 + p_1]\n                y[i] += 1"),
@@ -90,11 +90,7 @@ def test_others_stay(change: tuple[str, str]) -> None:
     before = SPLIT.replace(*change)
     assert before != SPLIT
     module = (HEAD + before).replace("def f", "def g(b):\n    b[0] = 9\n    return 1.0\n\n\ndef f")
-    try:
-        program = build_from_source(module, "f")
-    except AstileError:
-        return
-    assert rejoined(program) is None
+    assert rejoined(build_from_source(module, "f")) is None
 
 
 # --- schedules ----------------------------------------------------------------------------------

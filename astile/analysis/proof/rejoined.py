@@ -157,7 +157,7 @@ def _plain(loop: ast.For) -> Header | None:
 
 
 def _quotient(number: ast.expr, size: int) -> ast.expr:
-    """``number // size``, as it is written."""
+    """``number // size``, spelled out here so that what `split` writes is checked, not repeated."""
     if size == 1 or query.is_constant(number, 0):
         return number
     return nodes.binary(number, ast.FloorDiv, nodes.const(size))
